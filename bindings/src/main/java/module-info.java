@@ -1,0 +1,9 @@
+import org.jspecify.annotations.NullMarked;
+
+/** Native libraries through the Foreign Function and Memory API; the only module of kvtier with native access. */
+@NullMarked
+module io.kvtier.bindings {
+    requires static transitive org.jspecify;
+
+    exports io.kvtier.bindings;
+}

@@ -1,0 +1,210 @@
+package io.kvtier.tier.file;
+
+import io.kvtier.tier.TierException;
+import io.kvtier.tier.TierException.Reason;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Locale;
+
+/**
+ * A cache folder that this process owns while it is open:
+ *
+ * <pre>
+ *     kvtier-format        "kvtier file tier, format 1"
+ *     kvtier-lock          locked by the owner; holds its pid and host
+ *     objects/ab/ab....kvt records, by the first two digits of their name
+ *     tmp/                 records being written; emptied at the start
+ *     quarantine/          what was no record, or not the right one
+ * </pre>
+ */
+final class CacheFolder implements AutoCloseable {
+    static final String MARKER = "kvtier-format";
+    static final String LOCK = "kvtier-lock";
+    static final String OBJECTS = "objects";
+    static final String TEMPORARY = "tmp";
+    static final String QUARANTINE = "quarantine";
+
+    private static final int FORMAT = 1;
+    private static final String MARKER_PREFIX = "kvtier file tier, format ";
+
+    private final Path root;
+    private final FileChannel lockChannel;
+
+    private CacheFolder(Path root, FileChannel lockChannel) {
+        this.root = root;
+        this.lockChannel = lockChannel;
+    }
+
+    /** Checks a folder, makes it if it is missing, and locks it. */
+    static CacheFolder open(Path folder) throws TierException {
+        Path root = makeFolder(folder.toAbsolutePath().normalize());
+        boolean marked = checkMarker(root);
+        FileChannel channel = lock(root);
+        try {
+            if (!marked) {
+                Files.writeString(root.resolve(MARKER), MARKER_PREFIX + FORMAT + "\n");
+            }
+            for (String name : new String[] {OBJECTS, TEMPORARY, QUARANTINE}) {
+                Files.createDirectories(root.resolve(name));
+            }
+            return new CacheFolder(root, channel);
+        } catch (IOException e) {
+            closeQuietly(channel, e);
+            throw failure(root, "could not be prepared", e);
+        }
+    }
+
+    Path root() {
+        return root;
+    }
+
+    Path objects() {
+        return root.resolve(OBJECTS);
+    }
+
+    Path temporary() {
+        return root.resolve(TEMPORARY);
+    }
+
+    Path quarantine() {
+        return root.resolve(QUARANTINE);
+    }
+
+    /** Gives the folder up; others may open it from now on. */
+    @Override
+    public void close() {
+        closeQuietly(lockChannel, new IOException("closing the lock of " + root));
+    }
+
+    /** Returns the exception for a folder on which the file system failed. */
+    static TierException failure(Path folder, String what, IOException e) {
+        String text = e instanceof FileSystemException fs && fs.getReason() != null ? fs.getReason() : e.toString();
+        boolean full = isOutOfSpace(e);
+        String advice = full
+                ? "free some space or choose another folder"
+                : "check that this user may write there and that it is no read-only file system";
+        return new TierException(
+                full ? Reason.FULL : Reason.NOT_WRITABLE,
+                "cache folder " + folder + " " + what + ": " + text + "; " + advice,
+                e);
+    }
+
+    /** Returns whether the device or the user's quota is full; the JDK passes on only the system's text. */
+    static boolean isOutOfSpace(IOException e) {
+        String message = String.valueOf(e.getMessage()).toLowerCase(Locale.ROOT);
+        return message.contains("no space left") || message.contains("quota exceeded");
+    }
+
+    private static Path makeFolder(Path root) throws TierException {
+        if (Files.exists(root) && !Files.isDirectory(root)) {
+            throw new TierException(
+                    Reason.NO_FOLDER, "cache folder " + root + " is a file; name a folder or a new path", null);
+        }
+        try {
+            return Files.isDirectory(root) ? root : Files.createDirectories(root);
+        } catch (IOException e) {
+            throw failure(root, "could not be made", e);
+        }
+    }
+
+    private static boolean checkMarker(Path root) throws TierException {
+        Path marker = root.resolve(MARKER);
+        if (!Files.exists(marker)) {
+            return false;
+        }
+        String text;
+        try {
+            text = Files.readString(marker, StandardCharsets.ISO_8859_1).strip();
+        } catch (IOException e) {
+            throw failure(root, "has a format marker that cannot be read", e);
+        }
+        int format = text.startsWith(MARKER_PREFIX) ? parse(text.substring(MARKER_PREFIX.length())) : 0;
+        if (format > FORMAT) {
+            throw new TierException(
+                    Reason.NEWER_FORMAT,
+                    "cache folder " + root + " has format " + format + ", this version of kvtier reads up to " + FORMAT
+                            + "; use a newer kvtier or another folder",
+                    null);
+        }
+        // A torn or damaged marker says nothing; the records themselves carry their version.
+        return format == FORMAT;
+    }
+
+    private static int parse(String number) {
+        try {
+            return Integer.parseInt(number);
+        } catch (NumberFormatException e) {
+            return 0;
+        }
+    }
+
+    private static FileChannel lock(Path root) throws TierException {
+        Path path = root.resolve(LOCK);
+        FileChannel channel;
+        try {
+            channel = FileChannel.open(
+                    path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        } catch (IOException e) {
+            throw failure(root, "cannot be locked", e);
+        }
+        try {
+            FileLock lock = tryLock(channel);
+            if (lock == null) {
+                throw new TierException(
+                        Reason.IN_USE,
+                        "cache folder " + root + " is in use by " + holder(channel)
+                                + "; end that process or use another folder",
+                        null);
+            }
+            writeHolder(channel);
+            return channel;
+        } catch (TierException e) {
+            closeQuietly(channel, e);
+            throw e;
+        } catch (IOException e) {
+            closeQuietly(channel, e);
+            throw failure(root, "cannot be locked", e);
+        }
+    }
+
+    private static @org.jspecify.annotations.Nullable FileLock tryLock(FileChannel channel) throws IOException {
+        try {
+            return channel.tryLock();
+        } catch (OverlappingFileLockException e) {
+            return null;
+        }
+    }
+
+    private static void writeHolder(FileChannel channel) throws IOException {
+        String host = System.getenv().getOrDefault("HOSTNAME", "this host");
+        ByteBuffer text =
+                StandardCharsets.UTF_8.encode("pid " + ProcessHandle.current().pid() + " on " + host + "\n");
+        channel.truncate(0);
+        while (text.hasRemaining()) {
+            channel.write(text);
+        }
+    }
+
+    private static String holder(FileChannel channel) throws IOException {
+        ByteBuffer buffer = ByteBuffer.allocate(256);
+        channel.read(buffer, 0);
+        String text = StandardCharsets.UTF_8.decode(buffer.flip()).toString().strip();
+        return text.isEmpty() ? "a process that is just starting" : text;
+    }
+
+    private static void closeQuietly(FileChannel channel, Exception cause) {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            cause.addSuppressed(e);
+        }
+    }
+}

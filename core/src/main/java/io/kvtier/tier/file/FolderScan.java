@@ -1,0 +1,165 @@
+package io.kvtier.tier.file;
+
+import io.kvtier.object.KeySpace;
+import io.kvtier.object.KeySpaceEncoding;
+import io.kvtier.tier.TierException;
+import io.kvtier.tier.TierException.Reason;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What a cache folder holds, read from the headers of its records at the start. Reading changes nothing; payloads are
+ * checked when they are read.
+ */
+final class FolderScan {
+    /** A record that was found whole. */
+    record Found(KeySpace space, RecordHeader header) {}
+
+    private static final Set<String> OWN = Set.of(
+            CacheFolder.MARKER, CacheFolder.LOCK, CacheFolder.OBJECTS, CacheFolder.TEMPORARY, CacheFolder.QUARANTINE);
+
+    private final CacheFolder folder;
+    private final RecordFiles files;
+    private final Map<ByteBuffer, Optional<KeySpace>> keySpaces = new HashMap<>();
+    private final List<Found> found = new ArrayList<>();
+    private final List<Path> wrong = new ArrayList<>();
+    private final List<Path> leftovers = new ArrayList<>();
+    private int foreign;
+    private long nextSequence;
+
+    private FolderScan(CacheFolder folder, RecordFiles files) {
+        this.folder = folder;
+        this.files = files;
+    }
+
+    static FolderScan of(CacheFolder folder, RecordFiles files) throws TierException {
+        FolderScan scan = new FolderScan(folder, files);
+        try {
+            scan.scanRoot();
+            scan.scanObjects();
+            scan.list(folder.temporary(), scan.leftovers::add);
+        } catch (TierException e) {
+            throw e;
+        } catch (IOException e) {
+            throw CacheFolder.failure(folder.root(), "cannot be read", e);
+        }
+        scan.found.sort(Comparator.comparingLong(record -> record.header().sequence()));
+        return scan;
+    }
+
+    /** Returns the whole records, the oldest first. */
+    List<Found> found() {
+        return found;
+    }
+
+    /** Returns files where records should be that are none, or not the one that their name says. */
+    List<Path> wrong() {
+        return wrong;
+    }
+
+    /** Returns files that a writer left unfinished. */
+    List<Path> leftovers() {
+        return leftovers;
+    }
+
+    /** Returns the number of files of others. */
+    int foreign() {
+        return foreign;
+    }
+
+    /** Returns the sequence number of the next record. */
+    long nextSequence() {
+        return nextSequence;
+    }
+
+    private interface Visitor {
+        void visit(Path path) throws IOException;
+    }
+
+    private void list(Path directory, Visitor visitor) throws IOException {
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
+            for (Path entry : entries) {
+                visitor.visit(entry);
+            }
+        }
+    }
+
+    private void scanRoot() throws IOException {
+        list(folder.root(), path -> {
+            String name = path.getFileName().toString();
+            if (OWN.contains(name)) {
+                return;
+            }
+            if (name.endsWith(RecordFiles.SUFFIX) && Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)) {
+                wrong.add(path);
+            } else {
+                foreign++;
+            }
+        });
+    }
+
+    private void scanObjects() throws IOException {
+        list(folder.objects(), path -> {
+            if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
+                list(path, this::scanFile);
+            } else {
+                wrong.add(path);
+            }
+        });
+    }
+
+    private void scanFile(Path path) throws IOException {
+        if (!Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)) {
+            wrong.add(path);
+            return;
+        }
+        try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
+            ByteBuffer buffer = RecordFiles.readHeader(channel);
+            if (buffer == null) {
+                wrong.add(path);
+                return;
+            }
+            switch (RecordHeader.examine(buffer)) {
+                case VALID -> examine(path, RecordHeader.read(buffer), channel.size());
+                case NEWER -> throw newer(path);
+                case DAMAGED -> wrong.add(path);
+            }
+        }
+    }
+
+    private void examine(Path path, RecordHeader header, long fileBytes) {
+        byte[] keySpace = header.key().keySpace();
+        Optional<KeySpace> space =
+                keySpaces.computeIfAbsent(ByteBuffer.wrap(keySpace), _ -> KeySpaceEncoding.decode(keySpace));
+        boolean right = space.isPresent()
+                && fileBytes == RecordHeader.BYTES + header.payloadBytes()
+                && path.equals(files.path(header.key()));
+        if (right) {
+            found.add(new Found(space.orElseThrow(), header));
+            nextSequence = Math.max(nextSequence, header.sequence() + 1);
+        } else {
+            wrong.add(path);
+        }
+    }
+
+    private static TierException newer(Path path) {
+        return new TierException(
+                Reason.NEWER_FORMAT,
+                "record " + path + " was written in a newer format or with a codec that this version of kvtier does not"
+                        + " know; use a newer kvtier or another folder",
+                null);
+    }
+}
