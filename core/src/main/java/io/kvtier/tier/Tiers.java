@@ -1,7 +1,10 @@
 package io.kvtier.tier;
 
+import io.kvtier.object.KeySpace;
 import io.kvtier.object.KeySpaces;
 import io.kvtier.tier.file.FileAdapter;
+import java.nio.file.Path;
+import java.util.Set;
 
 /** Opens tiers from their settings. */
 public final class Tiers {
@@ -17,5 +20,15 @@ public final class Tiers {
      */
     public static TierAdapter open(FileTierConfig config, KeySpaces spaces) throws TierException {
         return FileAdapter.open(config, spaces);
+    }
+
+    /**
+     * Returns the key spaces that a file tier's folder holds objects of, whoever owns it; a folder that is not there
+     * holds none. Changes nothing.
+     *
+     * @throws TierException if the folder cannot be read or is of a newer format
+     */
+    public static Set<KeySpace> keySpaces(Path folder) throws TierException {
+        return FileAdapter.keySpaces(folder);
     }
 }

@@ -90,6 +90,17 @@ public final class FileAdapter implements TierAdapter {
         }
     }
 
+    /**
+     * Returns the key spaces of the records in a folder, whoever owns it; changes nothing.
+     *
+     * @throws TierException if the folder cannot be read or is of a newer format
+     */
+    public static Set<KeySpace> keySpaces(Path folder) throws TierException {
+        Set<KeySpace> result = new HashSet<>();
+        FolderScan.of(folder.toAbsolutePath().normalize()).found().forEach(record -> result.add(record.space()));
+        return result;
+    }
+
     @Override
     public String name() {
         return "file:" + folder.root();
@@ -276,7 +287,7 @@ public final class FileAdapter implements TierAdapter {
     }
 
     private void recover() throws TierException, IOException {
-        FolderScan scan = FolderScan.of(folder, files);
+        FolderScan scan = FolderScan.of(folder.root());
         sequence = scan.nextSequence();
         foreign = scan.foreign();
         for (FolderScan.Found record : scan.found()) {

@@ -31,8 +31,8 @@ final class FolderScan {
     private static final Set<String> OWN = Set.of(
             CacheFolder.MARKER, CacheFolder.LOCK, CacheFolder.OBJECTS, CacheFolder.TEMPORARY, CacheFolder.QUARANTINE);
 
-    private final CacheFolder folder;
-    private final RecordFiles files;
+    private final Path root;
+    private final Path objects;
     private final Map<ByteBuffer, Optional<KeySpace>> keySpaces = new HashMap<>();
     private final List<Found> found = new ArrayList<>();
     private final List<Path> wrong = new ArrayList<>();
@@ -40,21 +40,22 @@ final class FolderScan {
     private int foreign;
     private long nextSequence;
 
-    private FolderScan(CacheFolder folder, RecordFiles files) {
-        this.folder = folder;
-        this.files = files;
+    private FolderScan(Path root) {
+        this.root = root;
+        this.objects = root.resolve(CacheFolder.OBJECTS);
     }
 
-    static FolderScan of(CacheFolder folder, RecordFiles files) throws TierException {
-        FolderScan scan = new FolderScan(folder, files);
+    /** Reads a folder, whoever owns it; what is not there holds nothing. */
+    static FolderScan of(Path root) throws TierException {
+        FolderScan scan = new FolderScan(root);
         try {
             scan.scanRoot();
             scan.scanObjects();
-            scan.list(folder.temporary(), scan.leftovers::add);
+            scan.list(root.resolve(CacheFolder.TEMPORARY), scan.leftovers::add);
         } catch (TierException e) {
             throw e;
         } catch (IOException e) {
-            throw CacheFolder.failure(folder.root(), "cannot be read", e);
+            throw CacheFolder.failure(root, "cannot be read", e);
         }
         scan.found.sort(Comparator.comparingLong(record -> record.header().sequence()));
         return scan;
@@ -90,6 +91,9 @@ final class FolderScan {
     }
 
     private void list(Path directory, Visitor visitor) throws IOException {
+        if (!Files.exists(directory)) {
+            return;
+        }
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
             for (Path entry : entries) {
                 visitor.visit(entry);
@@ -98,7 +102,7 @@ final class FolderScan {
     }
 
     private void scanRoot() throws IOException {
-        list(folder.root(), path -> {
+        list(root, path -> {
             String name = path.getFileName().toString();
             if (OWN.contains(name)) {
                 return;
@@ -112,7 +116,7 @@ final class FolderScan {
     }
 
     private void scanObjects() throws IOException {
-        list(folder.objects(), path -> {
+        list(objects, path -> {
             if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
                 list(path, this::scanFile);
             } else {
@@ -146,7 +150,7 @@ final class FolderScan {
                 keySpaces.computeIfAbsent(ByteBuffer.wrap(keySpace), _ -> KeySpaceEncoding.decode(keySpace));
         boolean right = space.isPresent()
                 && fileBytes == RecordHeader.BYTES + header.payloadBytes()
-                && path.equals(files.path(header.key()));
+                && path.equals(header.key().path(objects));
         if (right) {
             found.add(new Found(space.orElseThrow(), header));
             nextSequence = Math.max(nextSequence, header.sequence() + 1);

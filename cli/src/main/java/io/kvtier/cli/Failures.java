@@ -1,0 +1,54 @@
+package io.kvtier.cli;
+
+import io.kvtier.llama.ModelFileException;
+import io.kvtier.tier.TierException;
+import io.kvtier.trace.TraceFormatException;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.NoSuchFileException;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+
+/** What a failed command prints, and its exit code. */
+final class Failures {
+    static final int FAILED = 1;
+    static final int WRONG_INPUT = 2;
+
+    private Failures() {}
+
+    static int handle(Exception e, CommandLine commandLine, CommandLine.@Nullable ParseResult parseResult) {
+        commandLine.getErr().println("kvtier: " + message(e));
+        int code = exitCode(e);
+        if (code == FAILED && !(e instanceof IOException)) {
+            e.printStackTrace(commandLine.getErr());
+        }
+        commandLine.getErr().flush();
+        return code;
+    }
+
+    private static int exitCode(Exception e) {
+        return switch (e) {
+            case TierException tier ->
+                switch (tier.reason()) {
+                    case NO_FOLDER, NOT_WRITABLE, NEWER_FORMAT -> WRONG_INPUT;
+                    case FULL, IN_USE, SELF_TEST -> FAILED;
+                };
+            case IllegalArgumentException _,
+                    TraceFormatException _,
+                    ModelFileException _,
+                    NoSuchFileException _,
+                    FileNotFoundException _,
+                    AccessDeniedException _ -> WRONG_INPUT;
+            default -> FAILED;
+        };
+    }
+
+    private static String message(Exception e) {
+        return switch (e) {
+            case NoSuchFileException missing -> missing.getFile() + ": there is no such file";
+            case AccessDeniedException denied -> denied.getFile() + ": permission denied";
+            default -> e.getMessage() == null ? e.toString() : e.getMessage();
+        };
+    }
+}

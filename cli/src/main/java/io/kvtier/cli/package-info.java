@@ -1,0 +1,5 @@
+/** The kvtier command, one class per subcommand. */
+@NullMarked
+package io.kvtier.cli;
+
+import org.jspecify.annotations.NullMarked;
