@@ -46,8 +46,8 @@ require_maven() {
 
 # Runs Maven in the repository; its own use of internal JDK methods is not our users' concern.
 run_maven() {
-  MAVEN_OPTS="${MAVEN_OPTS:-} --enable-native-access=ALL-UNNAMED $(unsafe_flag)" \
-    mvn -f "$KVTIER_HOME/pom.xml" -B --no-transfer-progress "$@"
+  MAVEN_OPTS="${MAVEN_OPTS:-} --enable-native-access=ALL-UNNAMED -Djansi.mode=strip $(unsafe_flag)" \
+    mvn -f "$KVTIER_HOME/pom.xml" -B --no-transfer-progress -Dstyle.color=never "$@"
 }
 
 unsafe_flag() {
@@ -55,13 +55,32 @@ unsafe_flag() {
   return 0
 }
 
-# True if a source, resource or POM is newer than the given file, or the file is missing.
+# True if a POM or a source of bindings, core or the given module is newer than the given file, or the file is missing.
 stale() {
-  [ ! -f "$1" ] && return 0
-  [ -n "$(find "$KVTIER_HOME"/pom.xml "$KVTIER_HOME"/*/pom.xml "$KVTIER_HOME"/*/src/main -newer "$1" -print -quit)" ]
+  local module=$1 stamp=$2
+  [ ! -f "$stamp" ] && return 0
+  [ -n "$(find "$KVTIER_HOME"/pom.xml "$KVTIER_HOME"/{bindings,core,"$module"}/{pom.xml,src/main} -newer "$stamp" -print -quit)" ]
 }
 
-# Builds the named modules (and what they need) without tests, quietly; shows Maven's words only if it fails.
+# Builds a module, and what it needs, if it is stale; several callers at once build once.
+build_if_stale() {
+  local module=$1 stamp=$KVTIER_HOME/$1/target/built
+  stale "$module" "$stamp" || return 0
+  require_maven
+  mkdir -p "$KVTIER_HOME/$module/target"
+  exec 9>"$KVTIER_HOME/.build-lock"
+  if command -v flock >/dev/null 2>&1; then
+    flock 9
+  fi
+  if stale "$module" "$stamp"; then
+    echo "kvtier: building (first use, or the sources have changed)..." >&2
+    build_quietly "$module"
+    touch "$stamp"
+  fi
+  exec 9>&-
+}
+
+# Builds a module, and what it needs, without tests, quietly; shows Maven's words only if it fails.
 build_quietly() {
   local log
   log=$(mktemp)

@@ -15,6 +15,7 @@ import io.kvtier.transfer.PagedKv;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The KV cache that an engine talks to. A request asks {@link #lookup} how much of its prompt is there, lets
@@ -26,6 +27,7 @@ public final class KvCache implements AutoCloseable {
     private final StorageManager storage;
     private final int chunkTokens;
     private final ThreadLocal<ChunkHasher> hashers;
+    private final ConcurrentHashMap<RequestScope, KeySpace> keySpaces = new ConcurrentHashMap<>();
 
     private KvCache(KvCacheConfig config, StorageManager storage) {
         this.config = config;
@@ -158,12 +160,14 @@ public final class KvCache implements AutoCloseable {
 
     private ObjectKeys keys(int[] tokens, int length, RequestScope scope) {
         Objects.checkFromIndexSize(0, length, tokens.length);
-        KeySpace space =
-                new KeySpace(config.identity(), config.rank(), 0, KeySpace.ALL_LAYERS, scope.salt(), scope.tags());
-        ObjectKeys keys = storage.keySpaces().keys(space);
+        ObjectKeys keys = storage.keySpaces().keys(keySpaces.computeIfAbsent(scope, this::keySpace));
         ChunkHasher hasher = hashers.get();
         hasher.hash(tokens, length, 0, keys.resize(hasher.chunks(length)));
         return keys;
+    }
+
+    private KeySpace keySpace(RequestScope scope) {
+        return new KeySpace(config.identity(), config.rank(), 0, KeySpace.ALL_LAYERS, scope.salt(), scope.tags());
     }
 
     private boolean retrieveChunk(PrefixLease lease, int chunk, PagedKv kv, int[] slotMapping) {

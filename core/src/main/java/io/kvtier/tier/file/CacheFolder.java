@@ -184,12 +184,20 @@ final class CacheFolder implements AutoCloseable {
     }
 
     private static void writeHolder(FileChannel channel) throws IOException {
-        String host = System.getenv().getOrDefault("HOSTNAME", "this host");
         ByteBuffer text =
-                StandardCharsets.UTF_8.encode("pid " + ProcessHandle.current().pid() + " on " + host + "\n");
+                StandardCharsets.UTF_8.encode("pid " + ProcessHandle.current().pid() + " on " + host() + "\n");
         channel.truncate(0);
         while (text.hasRemaining()) {
             channel.write(text);
+        }
+    }
+
+    /** Asking a name service could take long, the kernel knows. */
+    private static String host() {
+        try {
+            return Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
+        } catch (IOException e) {
+            return System.getenv().getOrDefault("HOSTNAME", "an unnamed host");
         }
     }
 
