@@ -12,15 +12,12 @@ import picocli.CommandLine;
 
 /** What a failed command prints, and its exit code. */
 final class Failures {
-    static final int FAILED = 1;
-    static final int WRONG_INPUT = 2;
-
     private Failures() {}
 
     static int handle(Exception e, CommandLine commandLine, CommandLine.@Nullable ParseResult parseResult) {
         commandLine.getErr().println("kvtier: " + message(e));
         int code = exitCode(e);
-        if (code == FAILED && !(e instanceof IOException)) {
+        if (code == ExitCodes.FAILED && !(e instanceof IOException)) {
             e.printStackTrace(commandLine.getErr());
         }
         commandLine.getErr().flush();
@@ -31,16 +28,16 @@ final class Failures {
         return switch (e) {
             case TierException tier ->
                 switch (tier.reason()) {
-                    case NO_FOLDER, NOT_WRITABLE, NEWER_FORMAT -> WRONG_INPUT;
-                    case FULL, IN_USE, SELF_TEST -> FAILED;
+                    case NO_FOLDER, NOT_WRITABLE, NEWER_FORMAT -> ExitCodes.WRONG_INPUT;
+                    case FULL, IN_USE, SELF_TEST -> ExitCodes.FAILED;
                 };
             case IllegalArgumentException _,
                     TraceFormatException _,
                     ModelFileException _,
                     NoSuchFileException _,
                     FileNotFoundException _,
-                    AccessDeniedException _ -> WRONG_INPUT;
-            default -> FAILED;
+                    AccessDeniedException _ -> ExitCodes.WRONG_INPUT;
+            default -> ExitCodes.FAILED;
         };
     }
 

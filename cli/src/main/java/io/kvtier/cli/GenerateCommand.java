@@ -31,13 +31,8 @@ import tools.jackson.core.JsonGenerator;
         },
         mixinStandardHelpOptions = true,
         sortOptions = false,
-        exitCodeListHeading = "Exit codes:%n",
-        exitCodeList = {
-            "0:done",
-            "1:failed for any other reason",
-            "2:wrong use or wrong input",
-            "3:something that is required is missing"
-        })
+        exitCodeListHeading = ExitCodes.HEADING,
+        exitCodeList = {ExitCodes.DONE_TEXT, ExitCodes.FAILED_TEXT, ExitCodes.WRONG_INPUT_TEXT, ExitCodes.MISSING_TEXT})
 final class GenerateCommand implements Callable<Integer> {
     private static final String DEFAULT_PROMPT =
             "Once upon a time, there was a little girl named Lily. She loved to play outside in the park with her red"

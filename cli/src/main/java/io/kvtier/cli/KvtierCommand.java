@@ -11,13 +11,8 @@ import picocli.CommandLine.Command;
         mixinStandardHelpOptions = true,
         versionProvider = KvtierCommand.Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        exitCodeListHeading = "Exit codes:%n",
-        exitCodeList = {
-            "0:done",
-            "1:failed for any other reason",
-            "2:wrong use or wrong input",
-            "3:something that is required is missing"
-        })
+        exitCodeListHeading = ExitCodes.HEADING,
+        exitCodeList = {ExitCodes.DONE_TEXT, ExitCodes.FAILED_TEXT, ExitCodes.WRONG_INPUT_TEXT, ExitCodes.MISSING_TEXT})
 public final class KvtierCommand implements Runnable {
     private KvtierCommand() {}
 

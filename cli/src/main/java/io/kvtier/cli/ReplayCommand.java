@@ -35,12 +35,12 @@ import tools.jackson.core.JsonGenerator;
                     + " output_length, hash_ids), Claude-Code sessions, a RAGPulse folder.",
             "Ids mean the same content in every file that is replayed into one --l2-dir."
         },
-        exitCodeListHeading = "Exit codes:%n",
+        exitCodeListHeading = ExitCodes.HEADING,
         exitCodeList = {
-            "0:done",
+            ExitCodes.DONE_TEXT,
             "1:failed, or a block came back with wrong bytes",
-            "2:wrong use or wrong input",
-            "3:something that is required is missing"
+            ExitCodes.WRONG_INPUT_TEXT,
+            ExitCodes.MISSING_TEXT
         })
 final class ReplayCommand implements Callable<Integer> {
     @Spec
@@ -140,7 +140,7 @@ final class ReplayCommand implements Callable<Integer> {
         }
         if (result.badBlocks() > 0) {
             System.err.println("kvtier: " + result.badBlocks() + " blocks came back with wrong bytes");
-            return Failures.FAILED;
+            return ExitCodes.FAILED;
         }
         return 0;
     }

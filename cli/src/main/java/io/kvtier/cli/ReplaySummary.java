@@ -47,6 +47,10 @@ final class ReplaySummary {
                 r.l2HitBlocks(),
                 percent(r.l2HitBlocks(), r.blockReferences()),
                 r.l2Evictions());
+        printEffort(r);
+    }
+
+    private void printEffort(ReplayResult r) {
         line("verified", "%,d blocks, %,d bad, %,d lost", r.verifiedBlocks(), r.badBlocks(), r.lostBlocks());
         line(
                 "bytes",

@@ -8,13 +8,12 @@ import io.kvtier.object.ObjectKeys;
 import io.kvtier.object.ObjectState;
 import io.kvtier.policy.EvictionPolicy;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntPredicate;
 
 /** L1: objects in pages of one slab. Safe for all threads. */
 final class MemoryTier implements AutoCloseable {
     /*
-     * `lock` guards index, order and counters; bytes are written and read outside it. A stage is a slot that is not
+     * The monitor guards index, order and counters; bytes are written and read outside it. A stage is a slot that is not
      * linked, so readers cannot find it and several writers may stage one key; the first commit links its slot and the
      * others are dropped. A lease keeps the page: victims have none, and a hidden object's page is freed with its last
      * lease. For the same reason the slab outlives close() until no lease or stage is left.
@@ -28,7 +27,6 @@ final class MemoryTier implements AutoCloseable {
     private final ObjectIndex index = new ObjectIndex();
     private final EvictionPolicy policy;
     private final IntPredicate evictable = this::isUnleased;
-    private final ReentrantLock lock = new ReentrantLock();
 
     private boolean closed;
     private int residents;
@@ -47,36 +45,21 @@ final class MemoryTier implements AutoCloseable {
     }
 
     /** Takes a lease on a resident object, or returns {@link #NO_LEASE}. */
-    long lease(ObjectKeys keys, int i) {
-        lock.lock();
-        try {
-            int slot = index.findResident(keys, i);
-            return slot == ObjectIndex.NONE || closed ? NO_LEASE : index.lease(slot);
-        } finally {
-            lock.unlock();
-        }
+    synchronized long lease(ObjectKeys keys, int i) {
+        int slot = index.findResident(keys, i);
+        return slot == ObjectIndex.NONE || closed ? NO_LEASE : index.lease(slot);
     }
 
-    boolean touch(ObjectKeys keys, int i) {
-        lock.lock();
-        try {
-            int slot = index.findResident(keys, i);
-            if (slot != ObjectIndex.NONE) {
-                policy.touched(slot);
-            }
-            return slot != ObjectIndex.NONE;
-        } finally {
-            lock.unlock();
+    synchronized boolean touch(ObjectKeys keys, int i) {
+        int slot = index.findResident(keys, i);
+        if (slot != ObjectIndex.NONE) {
+            policy.touched(slot);
         }
+        return slot != ObjectIndex.NONE;
     }
 
-    boolean contains(ObjectKeys keys, int i) {
-        lock.lock();
-        try {
-            return index.findResident(keys, i) != ObjectIndex.NONE;
-        } finally {
-            lock.unlock();
-        }
+    synchronized boolean contains(ObjectKeys keys, int i) {
+        return index.findResident(keys, i) != ObjectIndex.NONE;
     }
 
     /**
@@ -89,8 +72,7 @@ final class MemoryTier implements AutoCloseable {
             throw new IllegalArgumentException(
                     "an object must have from 1 to " + pool.pageBytes() + " bytes (a page), got " + length);
         }
-        lock.lock();
-        try {
+        synchronized (this) {
             long page = pool.allocate();
             while (page == PagePool.NONE) {
                 int victim = policy.victim(evictable);
@@ -107,8 +89,6 @@ final class MemoryTier implements AutoCloseable {
             pages[slot] = page;
             staged++;
             return slot;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -122,59 +102,39 @@ final class MemoryTier implements AutoCloseable {
      *
      * @return a lease on the resident object of the key: this one or the first one
      */
-    long commit(ObjectKeys keys, int i, int slot, long length, int checksum) {
-        lock.lock();
-        try {
-            staged--;
-            if (index.link(slot)) {
-                index.publish(slot, length, checksum);
-                policy.added(slot);
-                residents++;
-                return index.lease(slot);
-            }
-            free(slot);
-            int first = index.findResident(keys, i);
-            return first == ObjectIndex.NONE ? NO_LEASE : index.lease(first);
-        } finally {
-            lock.unlock();
+    synchronized long commit(ObjectKeys keys, int i, int slot, long length, int checksum) {
+        staged--;
+        if (index.link(slot)) {
+            index.publish(slot, length, checksum);
+            policy.added(slot);
+            residents++;
+            return index.lease(slot);
         }
+        free(slot);
+        int first = index.findResident(keys, i);
+        return first == ObjectIndex.NONE ? NO_LEASE : index.lease(first);
     }
 
     /** Drops a stage. */
-    void abort(int slot) {
-        lock.lock();
-        try {
-            staged--;
-            free(slot);
-            freeSlabIfUnused();
-        } finally {
-            lock.unlock();
-        }
+    synchronized void abort(int slot) {
+        staged--;
+        free(slot);
+        freeSlabIfUnused();
     }
 
     /** Returns a leased object's bytes, which nobody may change. */
-    MemorySegment segment(long lease) {
-        lock.lock();
-        try {
-            index.requireLive(lease);
-            int slot = ObjectIndex.slot(lease);
-            return slab.segment()
-                    .asSlice(pool.offset(pages[slot]), index.length(slot))
-                    .asReadOnly();
-        } finally {
-            lock.unlock();
-        }
+    synchronized MemorySegment segment(long lease) {
+        index.requireLive(lease);
+        int slot = ObjectIndex.slot(lease);
+        return slab.segment()
+                .asSlice(pool.offset(pages[slot]), index.length(slot))
+                .asReadOnly();
     }
 
     /** Returns a leased object's checksum, as it was when the object was committed. */
-    int checksum(long lease) {
-        lock.lock();
-        try {
-            index.requireLive(lease);
-            return index.checksum(ObjectIndex.slot(lease));
-        } finally {
-            lock.unlock();
-        }
+    synchronized int checksum(long lease) {
+        index.requireLive(lease);
+        return index.checksum(ObjectIndex.slot(lease));
     }
 
     /** Compares a leased object's bytes with its checksum; if they differ, the object is no longer found. */
@@ -182,60 +142,42 @@ final class MemoryTier implements AutoCloseable {
         if (Crc32c.of(segment(lease)) == checksum(lease)) {
             return true;
         }
-        lock.lock();
-        try {
+        synchronized (this) {
             int slot = ObjectIndex.slot(lease);
             corrupt++;
             if (index.state(slot) == ObjectState.RESIDENT) {
                 hide(slot);
             }
             return false;
-        } finally {
-            lock.unlock();
         }
     }
 
-    void release(long lease) {
-        lock.lock();
-        try {
-            int slot = ObjectIndex.slot(lease);
-            if (index.release(lease) == 0 && index.state(slot) == ObjectState.EVICTING) {
-                free(slot);
-            }
-            freeSlabIfUnused();
-        } finally {
-            lock.unlock();
+    synchronized void release(long lease) {
+        int slot = ObjectIndex.slot(lease);
+        if (index.release(lease) == 0 && index.state(slot) == ObjectState.EVICTING) {
+            free(slot);
         }
+        freeSlabIfUnused();
     }
 
-    MemoryStatus status() {
-        lock.lock();
-        try {
-            return new MemoryStatus(
-                    residents,
-                    pool.pages(),
-                    pool.free(),
-                    staged,
-                    index.leaseCount(),
-                    slab.byteSize(),
-                    evictions,
-                    refused,
-                    corrupt);
-        } finally {
-            lock.unlock();
-        }
+    synchronized MemoryStatus status() {
+        return new MemoryStatus(
+                residents,
+                pool.pages(),
+                pool.free(),
+                staged,
+                index.leaseCount(),
+                slab.byteSize(),
+                evictions,
+                refused,
+                corrupt);
     }
 
     /** Takes no more objects and leases; the memory is freed when the last lease and stage are gone. */
     @Override
-    public void close() {
-        lock.lock();
-        try {
-            closed = true;
-            freeSlabIfUnused();
-        } finally {
-            lock.unlock();
-        }
+    public synchronized void close() {
+        closed = true;
+        freeSlabIfUnused();
     }
 
     private void hide(int slot) {

@@ -23,7 +23,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.ReentrantLock;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 /** A tier of records in a folder, one per file. */
 public final class FileAdapter implements TierAdapter {
     /*
-     * `lock` guards the table and the counters, and is never held during I/O. What keeps two threads off one file is the
+     * The table's monitor guards the table and the counters, and is never held during I/O. What keeps two threads off one file is the
      * state of its slot: a writer links a staged slot before it writes, a deleter marks its slot evicting before it
      * deletes, and both stay linked until the file is as the state says; meanwhile readers find nothing and other
      * writers of the key are told BUSY.
@@ -44,21 +43,12 @@ public final class FileAdapter implements TierAdapter {
     private final Quarantine quarantine;
     private final KeySpaces spaces;
     private final ConcurrentHashMap<Integer, byte[]> encodedSpaces = new ConcurrentHashMap<>();
-    private final ReentrantLock lock = new ReentrantLock();
     private final RecordTable table;
+
+    private final TierCounters counters = new TierCounters();
 
     private boolean closed;
     private long sequence;
-    private long recovered;
-    private long evictions;
-    private long storedBytes;
-    private long readBytes;
-    private long refused;
-    private long missing;
-    private long corrupt;
-    private long foreign;
-    private long failures;
-    private @Nullable String fault;
 
     private FileAdapter(FileTierConfig config, CacheFolder folder, KeySpaces spaces) throws IOException {
         this.config = config;
@@ -110,20 +100,17 @@ public final class FileAdapter implements TierAdapter {
     public StoreOutcome store(ObjectKeys keys, int i, MemorySegment payload, int checksum) {
         List<Integer> victims = new ArrayList<>(1);
         int slot;
-        lock.lock();
-        try {
+        synchronized (table) {
             StoreOutcome early = withoutWriting(keys, i);
             if (early != null) {
                 return early;
             }
             slot = table.reserve(keys, i, payload.byteSize(), victims);
             if (slot == ObjectIndex.NONE) {
-                refused++;
+                counters.refused++;
                 return StoreOutcome.NO_SPACE;
             }
-            evictions += victims.size();
-        } finally {
-            lock.unlock();
+            counters.evictions += victims.size();
         }
         boolean written = deleteAll(victims) && write(slot, payload, checksum);
         finishStore(slot, payload.byteSize(), checksum, written);
@@ -132,51 +119,36 @@ public final class FileAdapter implements TierAdapter {
 
     @Override
     public boolean contains(ObjectKeys keys, int i) {
-        lock.lock();
-        try {
+        synchronized (table) {
             return !closed && table.findResident(keys, i) != ObjectIndex.NONE;
-        } finally {
-            lock.unlock();
         }
     }
 
     @Override
     public boolean touch(ObjectKeys keys, int i) {
-        lock.lock();
-        try {
+        synchronized (table) {
             return !closed && table.touch(keys, i);
-        } finally {
-            lock.unlock();
         }
     }
 
     @Override
     public long lease(ObjectKeys keys, int i) {
-        lock.lock();
-        try {
+        synchronized (table) {
             return closed ? NO_LEASE : table.lease(keys, i);
-        } finally {
-            lock.unlock();
         }
     }
 
     @Override
     public long length(long lease) {
-        lock.lock();
-        try {
+        synchronized (table) {
             return table.length(lease);
-        } finally {
-            lock.unlock();
         }
     }
 
     @Override
     public int checksum(long lease) {
-        lock.lock();
-        try {
+        synchronized (table) {
             return table.checksum(lease);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -205,11 +177,8 @@ public final class FileAdapter implements TierAdapter {
     @Override
     public void release(long lease) {
         boolean mustGo;
-        lock.lock();
-        try {
+        synchronized (table) {
             mustGo = table.release(lease);
-        } finally {
-            lock.unlock();
         }
         if (mustGo) {
             deleteFile(ObjectIndex.slot(lease));
@@ -220,16 +189,13 @@ public final class FileAdapter implements TierAdapter {
     public boolean delete(ObjectKeys keys, int i) {
         int slot;
         boolean later;
-        lock.lock();
-        try {
+        synchronized (table) {
             slot = closed ? ObjectIndex.NONE : table.findResident(keys, i);
             if (slot == ObjectIndex.NONE) {
                 return false;
             }
             table.hide(slot);
             later = table.isLeased(slot);
-        } finally {
-            lock.unlock();
         }
         return later || deleteFile(slot);
     }
@@ -237,11 +203,8 @@ public final class FileAdapter implements TierAdapter {
     @Override
     public Set<KeySpace> keySpaces() {
         Set<Integer> ids = new HashSet<>();
-        lock.lock();
-        try {
+        synchronized (table) {
             table.forEachResident(slot -> ids.add(table.spaceId(slot)));
-        } finally {
-            lock.unlock();
         }
         Set<KeySpace> result = new HashSet<>();
         ids.forEach(id -> result.add(spaces.space(id)));
@@ -250,38 +213,15 @@ public final class FileAdapter implements TierAdapter {
 
     @Override
     public TierStatus status() {
-        lock.lock();
-        try {
-            return new TierStatus(
-                    name(),
-                    table.residents(),
-                    table.bytes() + quarantine.bytes(),
-                    config.maxObjects(),
-                    config.maxBytes(),
-                    table.leases(),
-                    recovered,
-                    evictions,
-                    storedBytes,
-                    readBytes,
-                    refused,
-                    missing,
-                    corrupt,
-                    quarantine.size(),
-                    foreign,
-                    failures,
-                    fault);
-        } finally {
-            lock.unlock();
+        synchronized (table) {
+            return counters.status(name(), config, table, quarantine);
         }
     }
 
     @Override
     public void close() {
-        lock.lock();
-        try {
+        synchronized (table) {
             closed = true;
-        } finally {
-            lock.unlock();
         }
         folder.close();
     }
@@ -289,14 +229,14 @@ public final class FileAdapter implements TierAdapter {
     private void recover() throws TierException, IOException {
         FolderScan scan = FolderScan.of(folder.root());
         sequence = scan.nextSequence();
-        foreign = scan.foreign();
+        counters.foreign = scan.foreign();
         for (FolderScan.Found record : scan.found()) {
             ObjectKeys keys = spaces.keys(record.space());
             System.arraycopy(record.header().key().chunkHash(), 0, keys.resize(1), 0, RecordHeader.HASH_BYTES);
             table.recover(
                     keys, 0, record.header().payloadBytes(), record.header().checksum());
         }
-        recovered = table.residents();
+        counters.recovered = table.residents();
         scan.wrong().forEach(path -> quarantine(path, "is no record that belongs there"));
         for (Path leftover : scan.leftovers()) {
             Files.deleteIfExists(leftover);
@@ -307,13 +247,13 @@ public final class FileAdapter implements TierAdapter {
     private void evictExcess() throws TierException {
         while (table.overCapacity()) {
             int victim = table.hideVictim();
-            evictions++;
+            counters.evictions++;
             if (!deleteFile(victim)) {
                 throw new TierException(
                         Reason.NOT_WRITABLE,
                         "cache folder " + folder.root() + " holds " + table.size() + " objects of " + table.bytes()
                                 + " bytes, more than its capacity of " + config.maxObjects() + " objects and "
-                                + config.maxBytes() + " bytes, and they cannot be deleted: " + fault,
+                                + config.maxBytes() + " bytes, and they cannot be deleted: " + counters.fault,
                         null);
             }
         }
@@ -328,7 +268,7 @@ public final class FileAdapter implements TierAdapter {
         }
     }
 
-    /** Returns the outcome of a store that has nothing to write, or null; the lock is held. */
+    /** Returns the outcome of a store that has nothing to write, or null; the monitor is held. */
     private @Nullable StoreOutcome withoutWriting(ObjectKeys keys, int i) {
         if (closed) {
             return StoreOutcome.FAILED;
@@ -358,15 +298,12 @@ public final class FileAdapter implements TierAdapter {
             fail("deleting " + path, e);
             deleted = false;
         }
-        lock.lock();
-        try {
+        synchronized (table) {
             if (deleted) {
                 table.forget(slot);
             } else {
                 table.restore(slot);
             }
-        } finally {
-            lock.unlock();
         }
         return deleted;
     }
@@ -387,58 +324,43 @@ public final class FileAdapter implements TierAdapter {
     }
 
     private boolean isCrowded() {
-        lock.lock();
-        try {
+        synchronized (table) {
             return table.bytes() + quarantine.bytes() > config.maxBytes();
-        } finally {
-            lock.unlock();
         }
     }
 
     private void finishStore(int slot, long payloadBytes, int checksum, boolean written) {
-        lock.lock();
-        try {
+        synchronized (table) {
             if (written) {
                 table.publish(slot, payloadBytes, checksum);
-                storedBytes += payloadBytes;
-                fault = null;
+                counters.storedBytes += payloadBytes;
+                counters.fault = null;
             } else {
                 table.abandon(slot, payloadBytes);
             }
-        } finally {
-            lock.unlock();
         }
     }
 
     private LoadOutcome loaded(long length) {
-        lock.lock();
-        try {
-            readBytes += length;
-            fault = null;
-        } finally {
-            lock.unlock();
+        synchronized (table) {
+            counters.readBytes += length;
+            counters.fault = null;
         }
         return LoadOutcome.LOADED;
     }
 
     private LoadOutcome missing(int slot, Path path) {
         LOG.warn("{}: record {} is gone and counts as a miss", name(), path.getFileName());
-        lock.lock();
-        try {
-            missing++;
+        synchronized (table) {
+            counters.missing++;
             table.hideIfResident(slot);
-        } finally {
-            lock.unlock();
         }
         return LoadOutcome.MISSING;
     }
 
     private LoadOutcome corrupt(int slot, Path path) {
-        lock.lock();
-        try {
+        synchronized (table) {
             table.hideIfResident(slot);
-        } finally {
-            lock.unlock();
         }
         quarantine(path, "failed its check when it was read");
         return LoadOutcome.CORRUPT;
@@ -454,22 +376,16 @@ public final class FileAdapter implements TierAdapter {
         } catch (IOException e) {
             fail("moving " + path + " to " + CacheFolder.QUARANTINE, e);
         }
-        lock.lock();
-        try {
-            corrupt++;
-        } finally {
-            lock.unlock();
+        synchronized (table) {
+            counters.corrupt++;
         }
     }
 
     private void fail(String what, IOException e) {
         LOG.warn("{}: {} failed", name(), what, e);
-        lock.lock();
-        try {
-            failures++;
-            fault = what + ": " + e;
-        } finally {
-            lock.unlock();
+        synchronized (table) {
+            counters.failures++;
+            counters.fault = what + ": " + e;
         }
     }
 
@@ -480,23 +396,17 @@ public final class FileAdapter implements TierAdapter {
     private RecordKey key(int slot) {
         byte[] hash = new byte[RecordHeader.HASH_BYTES];
         int spaceId;
-        lock.lock();
-        try {
+        synchronized (table) {
             table.copyHash(slot, hash);
             spaceId = table.spaceId(slot);
-        } finally {
-            lock.unlock();
         }
         byte[] space = encodedSpaces.computeIfAbsent(spaceId, id -> KeySpaceEncoding.encode(spaces.space(id)));
         return new RecordKey(space, hash);
     }
 
     private long nextSequence() {
-        lock.lock();
-        try {
+        synchronized (table) {
             return sequence++;
-        } finally {
-            lock.unlock();
         }
     }
 }
