@@ -59,7 +59,7 @@ unsafe_flag() {
 stale() {
   local module=$1 stamp=$2
   [ ! -f "$stamp" ] && return 0
-  [ -n "$(find "$KVTIER_HOME"/pom.xml "$KVTIER_HOME"/{bindings,core,"$module"}/{pom.xml,src/main} -newer "$stamp" -print -quit)" ]
+  [ -n "$(find "$KVTIER_HOME"/pom.xml "$KVTIER_HOME"/{bindings,core,"$module"}/{pom.xml,src/main} "$KVTIER_HOME"/bindings/src/generated -newer "$stamp" -print -quit)" ]
 }
 
 # Builds a module, and what it needs, if it is stale; several callers at once build once.

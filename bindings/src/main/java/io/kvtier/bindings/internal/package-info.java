@@ -1,0 +1,5 @@
+/** Where native symbols come from. */
+@NullMarked
+package io.kvtier.bindings.internal;
+
+import org.jspecify.annotations.NullMarked;
