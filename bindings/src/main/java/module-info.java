@@ -6,4 +6,5 @@ module io.kvtier.bindings {
     requires static transitive org.jspecify;
 
     exports io.kvtier.bindings;
+    exports io.kvtier.bindings.nixl;
 }

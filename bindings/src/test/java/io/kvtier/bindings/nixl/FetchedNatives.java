@@ -1,0 +1,39 @@
+package io.kvtier.bindings.nixl;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/** Gets the native libraries once; where that cannot be, the tests that need them are skipped and say why. */
+final class FetchedNatives implements BeforeAllCallback {
+    private static String problem = fetch();
+
+    @Override
+    public void beforeAll(ExtensionContext context) {
+        assumeTrue(problem.isEmpty(), problem);
+    }
+
+    static String problem() {
+        return problem;
+    }
+
+    private static String fetch() {
+        try {
+            Process process = new ProcessBuilder(
+                            Path.of("..", "scripts", "fetch-natives").toString(), "--cuda", "12")
+                    .redirectErrorStream(true)
+                    .start();
+            String output =
+                    new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+            return process.waitFor() == 0 ? "" : "the native libraries could not be fetched: " + output;
+        } catch (IOException e) {
+            return "scripts/fetch-natives could not be started: " + e;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return "interrupted while fetching the native libraries";
+        }
+    }
+}
