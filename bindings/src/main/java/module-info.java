@@ -6,5 +6,7 @@ module io.kvtier.bindings {
     requires static transitive org.jspecify;
 
     exports io.kvtier.bindings;
+    exports io.kvtier.bindings.cuda;
+    exports io.kvtier.bindings.cufile;
     exports io.kvtier.bindings.nixl;
 }

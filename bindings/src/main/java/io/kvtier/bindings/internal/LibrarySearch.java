@@ -138,6 +138,18 @@ public final class LibrarySearch {
         return base.resolve("kvtier").resolve("natives");
     }
 
+    /** Returns where a CUDA toolkit has its libraries. */
+    public static List<String> toolkitFolders() {
+        List<String> folders = new ArrayList<>();
+        String home = System.getenv("CUDA_HOME");
+        if (home != null && !home.isBlank()) {
+            folders.add(home + "/lib64");
+        }
+        folders.add("/usr/local/cuda/lib64");
+        folders.add("/usr/local/cuda*/lib64");
+        return folders;
+    }
+
     /** Expands one {@code *} in the last part of a folder's path; the highest version comes first. */
     private static List<Path> expand(String pattern) {
         int star = pattern.indexOf('*');

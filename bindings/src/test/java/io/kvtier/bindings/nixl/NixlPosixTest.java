@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.kvtier.bindings.Availability;
+import io.kvtier.bindings.FetchedNatives;
 import io.kvtier.bindings.NativeHandles;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

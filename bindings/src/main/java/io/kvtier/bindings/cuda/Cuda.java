@@ -1,0 +1,121 @@
+package io.kvtier.bindings.cuda;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import io.kvtier.bindings.Availability;
+import io.kvtier.bindings.cuda.generated.CudaApi;
+import io.kvtier.bindings.internal.LibrarySearch;
+import io.kvtier.bindings.internal.NativeLibraries;
+import io.kvtier.bindings.internal.SharedLibrary;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/**
+ * Whether the CUDA runtime and devices can be used here. The library is looked for and loaded at the first question,
+ * once; releases 12 and 13 will do.
+ */
+public final class Cuda {
+    private static final int OLDEST_MAJOR = 12;
+    private static final int NEWEST_MAJOR = 13;
+    private static final int INSUFFICIENT_DRIVER = 35;
+    private static final int NO_DEVICE = 100;
+    private static final int INIT_ERROR = 3;
+
+    private Cuda() {}
+
+    /** Returns where the runtime library was found and in which version, or why it cannot be used. */
+    public static Availability runtime() {
+        return Holder.RUNTIME;
+    }
+
+    /** Returns whether there is a driver and a device, or why not. */
+    public static Availability devices() {
+        return Holder.DEVICES;
+    }
+
+    /** Writes a version number such as 12090 as 12.9. */
+    static String version(int number) {
+        return number / 1000 + "." + number % 1000 / 10;
+    }
+
+    private static Availability loadRuntime() {
+        LibrarySearch search = new LibrarySearch(
+                "cudart",
+                "CUDA runtime",
+                List.of("libcudart.so.13", "libcudart.so.12"),
+                List.of("cuda12/nvidia/cuda_runtime/lib", "cuda13/nvidia/cu13/lib"),
+                LibrarySearch.toolkitFolders(),
+                "run scripts/fetch-natives, install the CUDA toolkit, or name it by the property kvtier.cudart.path");
+        return switch (search.run()) {
+            case LibrarySearch.Result.Missing(Availability.Absent absent) -> absent;
+            case LibrarySearch.Result.Found(SharedLibrary library) -> useRuntime(library);
+        };
+    }
+
+    private static Availability useRuntime(SharedLibrary library) {
+        if (!library.missing(List.of("cudaRuntimeGetVersion", "cudaDriverGetVersion"))
+                .isEmpty()) {
+            return Availability.absent(
+                    "CUDA runtime", library.name() + " is no CUDA runtime: it has no version function");
+        }
+        NativeLibraries.loaded("cuda", library);
+        int number = ask(CudaApi::cudaRuntimeGetVersion);
+        int major = number / 1000;
+        if (major < OLDEST_MAJOR || major > NEWEST_MAJOR) {
+            return Availability.absent(
+                    "CUDA runtime",
+                    library.name() + " is version " + version(number) + "; kvtier knows " + OLDEST_MAJOR + " and "
+                            + NEWEST_MAJOR);
+        }
+        return Availability.present("CUDA runtime", library.name(), version(number));
+    }
+
+    private static Availability findDevices() {
+        if (runtime() instanceof Availability.Absent absent) {
+            return Availability.absent("CUDA devices", absent.reason());
+        }
+        int driver = ask(CudaApi::cudaDriverGetVersion);
+        if (driver == 0) {
+            return Availability.absent(
+                    "CUDA devices", "there is no NVIDIA driver; install one on a machine with a GPU");
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment count = arena.allocate(JAVA_INT);
+            int status = CudaApi.cudaGetDeviceCount(count);
+            return status == 0 && count.get(JAVA_INT, 0) > 0
+                    ? Availability.present(
+                            "CUDA devices", count.get(JAVA_INT, 0) + " device(s)", "driver for " + version(driver))
+                    : Availability.absent("CUDA devices", explain(status, driver));
+        }
+    }
+
+    private static String explain(int status, int driver) {
+        return switch (status) {
+            case 0, NO_DEVICE -> "the driver for " + version(driver) + " sees no device";
+            case INSUFFICIENT_DRIVER ->
+                "the driver is for " + version(driver)
+                        + ", older than the runtime needs; install a newer driver, or the" + " runtime of CUDA "
+                        + driver / 1000;
+            case INIT_ERROR -> "the driver for " + version(driver) + " cannot be initialised (status 3)";
+            default -> "the runtime answers with status " + status + " when asked for devices";
+        };
+    }
+
+    private interface Question {
+        int ask(MemorySegment answer);
+    }
+
+    /** Returns a number, 0 if the question fails. */
+    private static int ask(Question question) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment answer = arena.allocate(JAVA_INT);
+            return question.ask(answer) == 0 ? answer.get(JAVA_INT, 0) : 0;
+        }
+    }
+
+    private static final class Holder {
+        static final Availability RUNTIME = loadRuntime();
+        static final Availability DEVICES = findDevices();
+    }
+}
