@@ -49,8 +49,13 @@ public final class TestObjects {
 
     /** Stores {@link #content} of a key's number under it. */
     public static StoreOutcome store(TierAdapter tier, ObjectKeys keys, int number, int length) {
+        return storeAs(tier, keys, number, number, length);
+    }
+
+    /** Stores {@link #content} of any number under a key. */
+    public static StoreOutcome storeAs(TierAdapter tier, ObjectKeys keys, int i, long number, int length) {
         MemorySegment content = content(number, length);
-        return tier.store(keys, number, content, Crc32c.of(content));
+        return tier.store(keys, i, content, Crc32c.of(content));
     }
 
     /** Loads an object and gives its lease back; null where it could not be leased or loaded. */
