@@ -9,4 +9,5 @@ module io.kvtier.bindings {
     exports io.kvtier.bindings.cuda;
     exports io.kvtier.bindings.cufile;
     exports io.kvtier.bindings.nixl;
+    exports io.kvtier.bindings.posix;
 }

@@ -4,6 +4,7 @@ package io.kvtier.cli;
 final class ExitCodes {
     static final int FAILED = 1;
     static final int WRONG_INPUT = 2;
+    static final int MISSING = 3;
 
     static final String HEADING = "Exit codes:%n";
     static final String DONE_TEXT = "0:done";

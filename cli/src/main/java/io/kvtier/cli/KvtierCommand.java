@@ -7,7 +7,7 @@ import picocli.CommandLine.Command;
 @Command(
         name = "kvtier",
         description = "Keeps the KV cache of LLM inference beyond the engine's own memory.",
-        subcommands = {ReplayCommand.class, GenerateCommand.class, CommandLine.HelpCommand.class},
+        subcommands = {ReplayCommand.class, GenerateCommand.class, DoctorCommand.class, CommandLine.HelpCommand.class},
         mixinStandardHelpOptions = true,
         versionProvider = KvtierCommand.Version.class,
         synopsisSubcommandLabel = "COMMAND",
