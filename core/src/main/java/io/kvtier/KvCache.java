@@ -83,6 +83,7 @@ public final class KvCache implements AutoCloseable {
      */
     public Retrieved retrieve(PrefixLease lease, PagedKv kv, int[] slotMapping) {
         requireLayout(kv);
+        storage.requireOpen(lease.leases());
         HostMover.checkSlots(kv, slotMapping, 0, lease.tokens());
         int fromMemory = 0;
         int done = 0;
@@ -124,16 +125,23 @@ public final class KvCache implements AutoCloseable {
         ObjectKeys keys = keys(tokens, length, scope);
         HostMover.checkSlots(kv, slotMapping, 0, keys.size() * chunkTokens);
         ChunkGather gather = new ChunkGather(kv, slotMapping, chunkTokens);
+        // Without a tier below, a prompt larger than memory would evict its own beginning, without which nothing of it
+        // is
+        // ever found.
+        boolean memoryOnly = storage.tiers().isEmpty();
         int stored = 0;
         int done = 0;
-        while (done < keys.size()) {
-            gather.chunk = done;
-            StoreOutcome outcome = storage.store(keys, done, config.identity().objectBytes(), gather);
-            if (outcome == StoreOutcome.NO_SPACE) {
-                break;
+        try (ObjectLeases held = new ObjectLeases()) {
+            while (done < keys.size()) {
+                gather.chunk = done;
+                StoreOutcome outcome =
+                        storage.store(keys, done, config.identity().objectBytes(), gather);
+                if (outcome == StoreOutcome.NO_SPACE || (memoryOnly && !storage.hold(keys, done, held))) {
+                    break;
+                }
+                stored += outcome == StoreOutcome.STORED ? 1 : 0;
+                done++;
             }
-            stored += outcome == StoreOutcome.STORED ? 1 : 0;
-            done++;
         }
         touchBackwards(keys, done);
         return new Stored(stored, done - stored, keys.size() - done);

@@ -70,7 +70,7 @@ public final class KvCacheConfig {
     }
 
     private static int memoryObjects(Builder builder, CacheIdentity identity) {
-        long objects = builder.memoryBytes / identity.objectBytes();
+        long objects = builder.memoryBytes / StorageConfig.pageBytes(identity.objectBytes());
         if (objects < 1) {
             throw new IllegalArgumentException("memoryBytes must hold at least one object of " + identity.objectBytes()
                     + " bytes (" + identity.chunkTokens() + " tokens of " + identity.layout() + "), got "

@@ -47,8 +47,9 @@ public record KeySpace(
         if (layer != ALL_LAYERS) {
             requireBelow("layer", layer, identity.layout().layers(), "layers");
         }
-        tags = canonical(tags);
+        // Before they are sorted: what is no valid text must not pass for another.
         requireTextFits(identity, salt, tags);
+        tags = canonical(tags);
     }
 
     /** Returns the key space of whole objects of the only group. */

@@ -182,10 +182,10 @@ public final class ObjectIndex {
      */
     public void requireLive(long lease) {
         int slot = slot(lease);
-        if (slot >= usedSlots || epochs[slot] != (int) (lease >>> 32) || leases[slot] == 0) {
+        if (slot < 0 || slot >= usedSlots || epochs[slot] != (int) (lease >>> 32) || leases[slot] == 0) {
             throw new IllegalStateException("lease of slot " + slot + " in epoch " + (int) (lease >>> 32)
                     + " is not live"
-                    + (slot >= usedSlots
+                    + (slot < 0 || slot >= usedSlots
                             ? ""
                             : "; the slot is in epoch " + epochs[slot] + " with " + leases[slot] + " leases"));
         }

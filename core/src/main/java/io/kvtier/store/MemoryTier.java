@@ -36,8 +36,7 @@ final class MemoryTier implements AutoCloseable {
     private long corrupt;
 
     MemoryTier(long objectBytes, int objects, EvictionPolicy policy) {
-        // Pages begin at multiples of 64 bytes, a cache line.
-        long pageBytes = (objectBytes + 63) / 64 * 64;
+        long pageBytes = StorageConfig.pageBytes(objectBytes);
         this.slab = Slab.allocate(Math.multiplyExact(pageBytes, (long) objects));
         this.pool = new PagePool(slab, pageBytes);
         this.pages = new long[objects];
@@ -112,7 +111,11 @@ final class MemoryTier implements AutoCloseable {
         }
         free(slot);
         int first = index.findResident(keys, i);
-        return first == ObjectIndex.NONE ? NO_LEASE : index.lease(first);
+        if (first == ObjectIndex.NONE) {
+            freeSlabIfUnused();
+            return NO_LEASE;
+        }
+        return index.lease(first);
     }
 
     /** Drops a stage. */

@@ -58,6 +58,13 @@ public final class ObjectLeases implements AutoCloseable {
         owner = manager;
     }
 
+    /** Makes them leases of a manager, which they may be already. */
+    void belongTo(StorageManager manager) {
+        if (owner != manager) {
+            begin(manager);
+        }
+    }
+
     void add(int tier, long lease) {
         if (size == leases.length) {
             leases = Arrays.copyOf(leases, 2 * size);
@@ -74,10 +81,14 @@ public final class ObjectLeases implements AutoCloseable {
     }
 
     long lease(int index, StorageManager manager) {
+        requireOwner(manager);
+        return leases[Objects.checkIndex(index, size)];
+    }
+
+    void requireOwner(StorageManager manager) {
         if (owner != manager) {
             throw new IllegalStateException(
                     owner == null ? "these leases are closed" : "these leases are of another storage manager");
         }
-        return leases[Objects.checkIndex(index, size)];
     }
 }

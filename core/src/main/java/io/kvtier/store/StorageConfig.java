@@ -36,4 +36,9 @@ public record StorageConfig(
             throw new IllegalArgumentException("at most " + MAX_TIERS + " tiers below memory, got " + tiers.size());
         }
     }
+
+    /** Returns the memory that an object takes: pages begin at multiples of 64 bytes, a cache line. */
+    public static long pageBytes(long objectBytes) {
+        return Math.ceilDiv(objectBytes, 64L) * 64;
+    }
 }

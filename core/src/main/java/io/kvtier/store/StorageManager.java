@@ -189,6 +189,25 @@ public final class StorageManager implements AutoCloseable {
         }
     }
 
+    /**
+     * Adds a lease on an object in memory to those that are held; without one, the next store may evict it.
+     *
+     * @return false if it is not in memory
+     */
+    public boolean hold(ObjectKeys keys, int index, ObjectLeases leases) {
+        leases.belongTo(this);
+        gate.enter();
+        try {
+            long lease = memory.lease(keys, index);
+            if (lease != MemoryTier.NO_LEASE) {
+                leases.add(ObjectLeases.MEMORY, lease);
+            }
+            return lease != MemoryTier.NO_LEASE;
+        } finally {
+            gate.exit();
+        }
+    }
+
     /** Marks an object as used in every tier that has it. */
     public void touch(ObjectKeys keys, int index) {
         gate.enter();
@@ -237,6 +256,17 @@ public final class StorageManager implements AutoCloseable {
             tiers.forEach(TierAdapter::close);
             memory.close();
         }
+    }
+
+    /**
+     * Checks that leases can be used.
+     *
+     * @throws IllegalStateException if the manager or the leases are closed, or they are of another manager
+     */
+    public void requireOpen(ObjectLeases leases) {
+        leases.requireOwner(this);
+        gate.enter();
+        gate.exit();
     }
 
     void release(int tier, long lease) {

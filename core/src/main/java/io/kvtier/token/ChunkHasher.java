@@ -77,17 +77,24 @@ public final class ChunkHasher {
             encode(tokens, chunk * chunkTokens);
             hashChunk(chunk, hashes);
         }
+        for (int i = chunks * chunkTokens; i < length; i++) {
+            requireValid(tokens[i], i);
+        }
         return chunks;
     }
 
     private void encode(int[] tokens, int from) {
         for (int i = 0; i < chunkTokens; i++) {
             int token = tokens[from + i];
-            if (token < 0) {
-                throw new IllegalArgumentException("token id " + token + " at position " + (from + i)
-                        + " is negative; hash scheme " + SCHEME + " carries ids from 0 to " + Integer.MAX_VALUE);
-            }
+            requireValid(token, from + i);
             LITTLE_ENDIAN_INTS.set(encoded, i * Integer.BYTES, token);
+        }
+    }
+
+    private static void requireValid(int token, int position) {
+        if (token < 0) {
+            throw new IllegalArgumentException("token id " + token + " at position " + position
+                    + " is negative; hash scheme " + SCHEME + " carries ids from 0 to " + Integer.MAX_VALUE);
         }
     }
 

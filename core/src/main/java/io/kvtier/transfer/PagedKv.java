@@ -48,9 +48,15 @@ public final class PagedKv {
         }
     }
 
-    /** Allocates zeroed paged KV in an arena, 64-byte aligned; the arena owns it. */
+    /**
+     * Allocates zeroed paged KV in an arena, 64-byte aligned; the arena owns it.
+     *
+     * @throws IllegalArgumentException if {@code blocks} or {@code blockTokens} is below 1
+     */
     public static PagedKv allocate(KvLayout layout, int blocks, int blockTokens, Arena arena) {
-        long bytes = (long) blocks * blockTokens * layout.rowBytes();
+        long bytes = (long) requirePositive("blocks", blocks)
+                * requirePositive("blockTokens", blockTokens)
+                * layout.rowBytes();
         List<MemorySegment> planes = new ArrayList<>();
         for (int i = 0; i < layout.layers() * layout.planes(); i++) {
             planes.add(arena.allocate(bytes, 64));

@@ -103,9 +103,12 @@ class ChunkHasherTest {
     }
 
     @Test
-    void anIdInTheUnfinishedChunkDoesNotCount() {
-        assertThat(new ChunkHasher(2).hash(new int[] {1, 2, -1}, 3, 0, new byte[32]))
-                .isEqualTo(1);
+    void negativeIdInTheUnfinishedChunkIsRefusedAndPastTheLengthDoesNotCount() {
+        ChunkHasher hasher = new ChunkHasher(2);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> hasher.hash(new int[] {1, 2, -1}, 3, 0, new byte[32]))
+                .withMessageContaining("position 2");
+        assertThat(hasher.hash(new int[] {1, 2, -1}, 2, 0, new byte[32])).isEqualTo(1);
     }
 
     @Test

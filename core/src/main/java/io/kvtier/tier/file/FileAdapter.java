@@ -325,7 +325,7 @@ public final class FileAdapter implements TierAdapter {
 
     private boolean isCrowded() {
         synchronized (table) {
-            return table.bytes() + quarantine.bytes() > config.maxBytes();
+            return table.occupied() + quarantine.bytes() > config.maxBytes();
         }
     }
 

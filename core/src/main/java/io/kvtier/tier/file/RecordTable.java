@@ -15,9 +15,10 @@ import java.util.function.IntPredicate;
  */
 final class RecordTable {
     /*
-     * `bytes` and the index's size count what is on disk or about to be. A reservation books its own record before it
-     * picks victims, and a victim is unbooked only when its file is gone: once the victims of a reservation are deleted,
-     * which its owner does before writing, the sum is within the capacity.
+     * `bytes` counts what is on disk, `booked` what is about to be. A reservation books its own record before it picks
+     * victims, and a victim is uncounted only when its file is gone: once the victims of a reservation are deleted, which
+     * its owner does before writing, both together are within the capacity. Victims of others count as there until then,
+     * so stores at the same time may evict or refuse one object more than one after the other would.
      *
      * `evictable*` count resident objects without a lease, so a reservation knows beforehand whether it can succeed, and
      * a refusal changes nothing.
@@ -29,6 +30,7 @@ final class RecordTable {
     private final long maxObjects;
 
     private long bytes;
+    private long booked;
     private int residents;
     private long evictableBytes;
     private int evictableObjects;
@@ -68,7 +70,7 @@ final class RecordTable {
     int reserve(ObjectKeys keys, int i, long payloadBytes, List<Integer> victims) {
         long need = RecordFiles.diskBytes(payloadBytes);
         boolean possible =
-                bytes - evictableBytes + need <= maxBytes && index.size() - evictableObjects + 1 <= maxObjects;
+                bytes + booked - evictableBytes + need <= maxBytes && index.size() - evictableObjects + 1 <= maxObjects;
         if (!possible) {
             return ObjectIndex.NONE;
         }
@@ -78,7 +80,7 @@ final class RecordTable {
             freed += diskBytes(victim);
             victims.add(victim);
         }
-        bytes += need;
+        booked += need;
         int slot = index.stage(keys, i);
         index.link(slot);
         return slot;
@@ -86,22 +88,21 @@ final class RecordTable {
 
     /** Makes a reserved record readable. */
     void publish(int slot, long payloadBytes, int checksum) {
-        index.publish(slot, payloadBytes, checksum);
-        show(slot);
+        booked -= RecordFiles.diskBytes(payloadBytes);
+        enter(slot, payloadBytes, checksum);
     }
 
     /** Gives a reservation up. */
     void abandon(int slot, long payloadBytes) {
         index.remove(slot);
-        bytes -= RecordFiles.diskBytes(payloadBytes);
+        booked -= RecordFiles.diskBytes(payloadBytes);
     }
 
     /** Enters a record that was found on disk, as the last used so far. */
     void recover(ObjectKeys keys, int i, long payloadBytes, int checksum) {
-        bytes += RecordFiles.diskBytes(payloadBytes);
         int slot = index.stage(keys, i);
         index.link(slot);
-        publish(slot, payloadBytes, checksum);
+        enter(slot, payloadBytes, checksum);
     }
 
     /** Returns whether more is there than may be. */
@@ -199,9 +200,14 @@ final class RecordTable {
         index.forEachResident(consumer);
     }
 
-    /** Returns the bytes that are on disk or booked. */
+    /** Returns the bytes that are on disk; never more than the capacity. */
     long bytes() {
         return bytes;
+    }
+
+    /** Returns the bytes that are on disk or booked; more than the capacity until a store's victims are deleted. */
+    long occupied() {
+        return bytes + booked;
     }
 
     /** Returns the number of readable records. */
@@ -219,7 +225,13 @@ final class RecordTable {
     }
 
     private boolean exceeds(long moreBytes, int moreObjects) {
-        return bytes + moreBytes > maxBytes || index.size() + moreObjects > maxObjects;
+        return bytes + booked + moreBytes > maxBytes || index.size() + moreObjects > maxObjects;
+    }
+
+    private void enter(int slot, long payloadBytes, int checksum) {
+        index.publish(slot, payloadBytes, checksum);
+        bytes += diskBytes(slot);
+        show(slot);
     }
 
     private void show(int slot) {
