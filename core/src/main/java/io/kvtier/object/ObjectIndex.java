@@ -231,8 +231,13 @@ public final class ObjectIndex {
 
     /** Calls with the slot of each resident object, in no order. */
     public void forEachResident(IntConsumer consumer) {
+        forEach(ObjectState.RESIDENT, consumer);
+    }
+
+    /** Calls with the slot of each object in a state, in no order. */
+    public void forEach(ObjectState state, IntConsumer consumer) {
         for (int slot = 0; slot < usedSlots; slot++) {
-            if (state(slot) == ObjectState.RESIDENT) {
+            if (state(slot) == state) {
                 consumer.accept(slot);
             }
         }

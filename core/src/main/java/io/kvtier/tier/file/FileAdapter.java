@@ -99,6 +99,9 @@ public final class FileAdapter implements TierAdapter {
     @Override
     public StoreOutcome store(ObjectKeys keys, int i, MemorySegment payload, int checksum) {
         List<Integer> victims = new ArrayList<>(1);
+        if (payload.byteSize() == 0) {
+            throw new IllegalArgumentException("an object has at least 1 byte, got none");
+        }
         int slot;
         synchronized (table) {
             StoreOutcome early = withoutWriting(keys, i);
@@ -179,6 +182,11 @@ public final class FileAdapter implements TierAdapter {
         boolean mustGo;
         synchronized (table) {
             mustGo = table.release(lease);
+            if (mustGo && closed) {
+                // Its file went when the tier was closed; one of this name may be the next owner's.
+                table.forget(ObjectIndex.slot(lease));
+                return;
+            }
         }
         if (mustGo) {
             deleteFile(ObjectIndex.slot(lease));
@@ -220,8 +228,20 @@ public final class FileAdapter implements TierAdapter {
 
     @Override
     public void close() {
+        List<Integer> hidden = new ArrayList<>();
         synchronized (table) {
+            if (!closed) {
+                table.forEachHidden(hidden::add);
+            }
             closed = true;
+        }
+        for (int slot : hidden) {
+            Path path = files.path(key(slot));
+            try {
+                Files.deleteIfExists(path);
+            } catch (IOException e) {
+                fail("deleting " + path, e);
+            }
         }
         folder.close();
     }
@@ -239,9 +259,10 @@ public final class FileAdapter implements TierAdapter {
         counters.recovered = table.residents();
         scan.wrong().forEach(path -> quarantine(path, "is no record that belongs there"));
         for (Path leftover : scan.leftovers()) {
-            Files.deleteIfExists(leftover);
+            Quarantine.delete(leftover);
         }
         evictExcess();
+        relieve();
     }
 
     private void evictExcess() throws TierException {
@@ -312,14 +333,19 @@ public final class FileAdapter implements TierAdapter {
         RecordHeader header = header(slot, payload.byteSize(), checksum, nextSequence());
         Path path = files.path(header.key());
         try {
-            if (isCrowded()) {
-                quarantine.clear();
-            }
+            relieve();
             files.write(path, header, payload);
             return true;
         } catch (IOException e) {
             fail("writing " + path, e);
             return false;
+        }
+    }
+
+    /** Quarantine is the first to go. */
+    private void relieve() throws IOException {
+        if (isCrowded()) {
+            quarantine.clear();
         }
     }
 
@@ -370,6 +396,7 @@ public final class FileAdapter implements TierAdapter {
         LOG.warn("{}: {} {} and goes to {}", name(), path, why, CacheFolder.QUARANTINE);
         try {
             quarantine.take(path);
+            relieve();
         } catch (NoSuchFileException e) {
             LOG.debug("{}: another reader took {} away", name(), path);
             return;

@@ -3,8 +3,10 @@ package io.kvtier.tier.file;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
@@ -14,6 +16,7 @@ import java.util.Deque;
  */
 final class Quarantine {
     private static final int MAX_FILES = 64;
+    private static final int MAX_NAME = 72;
 
     private record Entry(Path path, long bytes) {}
 
@@ -33,9 +36,12 @@ final class Quarantine {
 
     /** Moves a file here under a name that nothing has yet. */
     synchronized void take(Path file) throws IOException {
-        Path target = folder.resolve(file.getFileName() + "." + System.currentTimeMillis());
-        for (int i = 1; Files.exists(target); i++) {
-            target = target.resolveSibling(file.getFileName() + "." + System.currentTimeMillis() + "-" + i);
+        String name = file.getFileName().toString();
+        // What is appended must not make the name too long.
+        String base = name.substring(0, Math.min(name.length(), MAX_NAME)) + "." + System.currentTimeMillis();
+        Path target = folder.resolve(base);
+        for (int i = 1; Files.exists(target, LinkOption.NOFOLLOW_LINKS); i++) {
+            target = folder.resolve(base + "-" + i);
         }
         Files.move(file, target, StandardCopyOption.ATOMIC_MOVE);
         add(target);
@@ -59,7 +65,10 @@ final class Quarantine {
     }
 
     private void add(Path file) throws IOException {
-        long blocks = (Files.size(file) + 4095) / 4096;
+        long blocks = (Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
+                                .size()
+                        + 4095)
+                / 4096;
         entries.addLast(new Entry(file, blocks * 4096));
         bytes += blocks * 4096;
     }
@@ -77,9 +86,9 @@ final class Quarantine {
         bytes -= entry.bytes();
     }
 
-    /** What was taken in may be a folder with content. */
-    private static void delete(Path path) throws IOException {
-        if (Files.isDirectory(path, java.nio.file.LinkOption.NOFOLLOW_LINKS)) {
+    /** Deletes a file, or a folder with its content. */
+    static void delete(Path path) throws IOException {
+        if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
             try (DirectoryStream<Path> children = Files.newDirectoryStream(path)) {
                 for (Path child : children) {
                     delete(child);

@@ -200,6 +200,10 @@ final class RecordTable {
         index.forEachResident(consumer);
     }
 
+    void forEachHidden(IntConsumer consumer) {
+        index.forEach(ObjectState.EVICTING, consumer);
+    }
+
     /** Returns the bytes that are on disk; never more than the capacity. */
     long bytes() {
         return bytes;
