@@ -11,7 +11,9 @@ import java.util.concurrent.atomic.AtomicLong;
  * Pages of one size over a slab. Any thread may allocate and free; no call blocks or allocates Java memory, and every
  * page of the slab can be used. The slab's owner keeps the slab open as long as pages are in use.
  *
- * <p>A page is named by a handle that is valid from its allocation to its free and never again.
+ * <p>A page is named by a handle that is valid from its allocation to its free. A handle that was freed, or is of another
+ * pool, is refused; only after the same page was allocated 2^23 times again, or 2048 more pools were made, could one be
+ * taken for another.
  */
 public final class PagePool {
     /*

@@ -163,10 +163,11 @@ public final class ObjectIndex {
     }
 
     /**
-     * Gives a lease back.
+     * Gives a lease back. Leases on one object are alike: giving one back twice while others are open takes one of theirs,
+     * so whoever holds leases must know which are still its own.
      *
      * @return the number of leases left on its object
-     * @throws IllegalStateException if the lease was given back before, and perhaps the slot to another object
+     * @throws IllegalStateException if no lease is left on its object, or the slot now is another object's
      */
     public int release(long lease) {
         int slot = slot(lease);

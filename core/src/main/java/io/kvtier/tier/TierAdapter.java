@@ -65,9 +65,9 @@ public interface TierAdapter extends AutoCloseable {
     LoadOutcome load(long lease, MemorySegment destination);
 
     /**
-     * Gives a lease back.
+     * Gives a lease back. Leases on one object are alike: giving one back twice while others are open takes one of theirs.
      *
-     * @throws IllegalStateException if it was given back before
+     * @throws IllegalStateException if no lease is left on the object
      */
     void release(long lease);
 

@@ -38,6 +38,10 @@ public final class PagedKv {
             throw new IllegalArgumentException("paged KV of layout " + layout + " needs " + expected
                     + " plane segments (layers x planes), got " + this.planes.length);
         }
+        if (slots() > Long.MAX_VALUE / layout.rowBytes()) {
+            throw new IllegalArgumentException("a plane of " + blocks + " blocks of " + blockTokens + " tokens of "
+                    + layout.rowBytes() + " bytes exceeds 2^63 - 1 bytes");
+        }
         long bytes = slots() * layout.rowBytes();
         for (int i = 0; i < expected; i++) {
             if (this.planes[i].byteSize() != bytes) {

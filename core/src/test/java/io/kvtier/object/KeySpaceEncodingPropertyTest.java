@@ -25,13 +25,13 @@ class KeySpaceEncodingPropertyTest {
         assertThat(KeySpaceEncoding.decode(bytes)).contains(space);
     }
 
-    @Property(tries = 500)
+    @Property(tries = 200)
     void unequalSpacesHaveUnequalBytes(@ForAll("spaces") KeySpace a, @ForAll("spaces") KeySpace b) {
         assertThat(Arrays.equals(KeySpaceEncoding.encode(a), KeySpaceEncoding.encode(b)))
                 .isEqualTo(a.equals(b));
     }
 
-    @Property(tries = 100)
+    @Property(tries = 40)
     void noChangedByteIsTakenForTheSame(@ForAll("spaces") KeySpace space, @ForAll byte change) {
         byte[] bytes = KeySpaceEncoding.encode(space);
         for (int i = 0; i < bytes.length; i++) {
@@ -41,7 +41,7 @@ class KeySpaceEncodingPropertyTest {
         }
     }
 
-    @Property(tries = 50)
+    @Property(tries = 25)
     void neitherShorterNorLongerIsTakenForTheSame(@ForAll("spaces") KeySpace space) {
         byte[] bytes = KeySpaceEncoding.encode(space);
         for (int length = 0; length < bytes.length; length++) {

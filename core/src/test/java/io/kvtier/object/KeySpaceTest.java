@@ -37,6 +37,15 @@ class KeySpaceTest {
     }
 
     @Test
+    void tagNamesThatLookAlikeAreApart() {
+        Map<String, String> tags = Map.of("a", "1", "A", "2", "\u00E9", "3", "e\u0301", "4");
+        KeySpace space = space("", tags);
+        assertThat(space.tags()).hasSize(4);
+        assertThat(KeySpaceEncoding.decode(KeySpaceEncoding.encode(space))).contains(space);
+        assertThat(space).isNotEqualTo(space("", Map.of("a", "2", "A", "1", "\u00E9", "3", "e\u0301", "4")));
+    }
+
+    @Test
     void tagsAreCopied() {
         Map<String, String> tags = new HashMap<>(Map.of("a", "1"));
         KeySpace space = space("", tags);

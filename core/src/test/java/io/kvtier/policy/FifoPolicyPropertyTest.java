@@ -17,7 +17,7 @@ class FifoPolicyPropertyTest {
     private final EvictionPolicy policy = EvictionPolicy.Kind.FIFO.create();
     private final List<Integer> model = new ArrayList<>();
 
-    @Property(shrinking = ShrinkingMode.OFF)
+    @Property(tries = 200, shrinking = ShrinkingMode.OFF)
     void namesTheVictimThatTheModelNames(@ForAll long seed) {
         Random random = new Random(seed);
         for (int step = 0; step < 300; step++) {

@@ -39,6 +39,24 @@ class ChunkHasherTest {
         assertThat(HexFormat.of().formatHex(hashes)).isEqualTo(first + second);
     }
 
+    @Test
+    void publishedVectorOfTheLargestAndTheSmallestId() {
+        byte[] hashes = hash(1, new int[] {Integer.MAX_VALUE, 0});
+        assertThat(HexFormat.of().formatHex(hashes))
+                .isEqualTo("25f4088a9b4265176e273894c8d924be639ee5b8bf0a940357f506cf21865b6a"
+                        + "3d9b31d83beabf9cf71e81caf0b8518c39f28a2b2c15c70f53331e0dc6f5b335");
+    }
+
+    @Test
+    void publishedVectorOfTheEmptyPrefix() {
+        String root = "cdd0b00bbe6f90e00add799ce2232a91bd41fd2efde2c27fe71cf2d35731f537";
+        assertThat(HexFormat.of().formatHex(sha256("kvtier:chunk:sha256-chain-1".getBytes(StandardCharsets.US_ASCII))))
+                .isEqualTo(root);
+        byte[] chunk = Arrays.copyOf(HexFormat.of().parseHex(root), 36);
+        chunk[32] = 5;
+        assertThat(hash(1, new int[] {5})).isEqualTo(sha256(chunk));
+    }
+
     @Property(tries = 50, shrinking = ShrinkingMode.OFF)
     void isSha256OverThePreviousHashAndTheTokens(
             @ForAll @IntRange(min = 1, max = 40) int chunkTokens, @ForAll long seed) {
