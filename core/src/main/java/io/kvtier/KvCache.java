@@ -64,8 +64,13 @@ public final class KvCache implements AutoCloseable {
      */
     public PrefixLease lookup(int[] tokens, int length, RequestScope scope) {
         PrefixLease lease = new PrefixLease(chunkTokens, keys(tokens, length, scope));
-        storage.lookup(lease.keys(), lease.leases());
-        return lease;
+        try {
+            storage.lookup(lease.keys(), lease.leases());
+            return lease;
+        } catch (RuntimeException | Error e) {
+            lease.close();
+            throw e;
+        }
     }
 
     /**
@@ -179,6 +184,10 @@ public final class KvCache implements AutoCloseable {
     }
 
     private boolean retrieveChunk(PrefixLease lease, int chunk, PagedKv kv, int[] slotMapping) {
+        if (storage.length(lease.leases(), chunk) != config.identity().objectBytes()) {
+            // A whole record that some other program wrote under this key: not what the key stands for.
+            return false;
+        }
         Promotion promotion = storage.promote(lease.keys(), lease.leases(), chunk);
         return switch (promotion) {
             case LOST -> false;

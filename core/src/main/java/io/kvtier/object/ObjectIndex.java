@@ -120,6 +120,18 @@ public final class ObjectIndex {
     }
 
     /**
+     * Takes a hidden object out from under its key, so that another can be linked there; its leases stay valid.
+     *
+     * @throws IllegalStateException if it is not evicting
+     */
+    public void detach(int slot) {
+        require(slot, ObjectState.EVICTING);
+        if (linked[slot]) {
+            unlink(slot);
+        }
+    }
+
+    /**
      * Makes a hidden object readable again.
      *
      * @throws IllegalStateException if it is not evicting

@@ -134,6 +134,12 @@ final class MemoryTier implements AutoCloseable {
                 .asReadOnly();
     }
 
+    /** Returns a leased object's bytes in number. */
+    synchronized long length(long lease) {
+        index.requireLive(lease);
+        return index.length(ObjectIndex.slot(lease));
+    }
+
     /** Returns a leased object's checksum, as it was when the object was committed. */
     synchronized int checksum(long lease) {
         index.requireLive(lease);
@@ -186,6 +192,7 @@ final class MemoryTier implements AutoCloseable {
     private void hide(int slot) {
         policy.removed(slot);
         index.retire(slot);
+        index.detach(slot);
         residents--;
     }
 

@@ -33,23 +33,40 @@ final class OperationGate {
         }
     }
 
-    /** Closes the gate and waits, a bounded time, for those inside; returns whether this call closed it. */
-    boolean close() {
+    /** What became of closing. */
+    enum Closing {
+        /** Nobody is inside any more. */
+        EMPTY,
+        /** Some are still inside after the longest wait. */
+        BUSY,
+        /** It was closed before. */
+        AGAIN
+    }
+
+    /** Closes the gate and waits, a bounded time, for those inside; an interrupt does not cut the wait short. */
+    Closing close() {
         long before = state.getAndUpdate(value -> value | CLOSED);
         if ((before & CLOSED) != 0) {
-            return false;
+            return Closing.AGAIN;
         }
+        boolean interrupted = false;
         lock.lock();
         try {
-            long left = TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
-            while (state.get() != CLOSED && left > 0) {
-                left = empty.awaitNanos(left);
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
+            while (state.get() != CLOSED && System.nanoTime() - deadline < 0) {
+                try {
+                    long left = empty.awaitNanos(deadline - System.nanoTime());
+                    assert left <= TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            return state.get() == CLOSED ? Closing.EMPTY : Closing.BUSY;
         } finally {
             lock.unlock();
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
-        return true;
     }
 }

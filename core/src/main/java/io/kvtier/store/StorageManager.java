@@ -13,12 +13,16 @@ import io.kvtier.tier.Tiers;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /**
  * Memory over the tiers below it: objects are stored in memory and written through to every tier; look-ups ask memory
  * first, then each tier. Safe for all threads.
  */
 public final class StorageManager implements AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(StorageManager.class);
+
     private final KeySpaces spaces;
     private final MemoryTier memory;
     private final List<TierAdapter> tiers;
@@ -103,6 +107,15 @@ public final class StorageManager implements AutoCloseable {
         } finally {
             gate.exit();
         }
+    }
+
+    /** Returns the bytes of a leased object, wherever it lies. */
+    public long length(ObjectLeases leases, int index) {
+        long lease = leases.lease(index, this);
+        int tier = leases.tier(index);
+        return tier == ObjectLeases.MEMORY
+                ? memory.length(lease)
+                : tiers.get(tier - 1).length(lease);
     }
 
     /** Brings a leased object up into memory, if it is not there, and moves the lease to it. */
@@ -252,9 +265,14 @@ public final class StorageManager implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (gate.close()) {
-            tiers.forEach(TierAdapter::close);
-            memory.close();
+        switch (gate.close()) {
+            case EMPTY -> {
+                tiers.forEach(TierAdapter::close);
+                memory.close();
+            }
+            // Whoever is still inside may write: the tiers and their locks stay.
+            case BUSY -> LOG.warn("closed with operations still running; tiers and memory are kept for them");
+            case AGAIN -> LOG.debug("closed before");
         }
     }
 

@@ -21,6 +21,9 @@ public record FileTierConfig(Path folder, long maxBytes, long maxObjects, Evicti
     public FileTierConfig {
         Objects.requireNonNull(folder, "folder");
         Objects.requireNonNull(policy, "policy");
+        if (folder.toString().isEmpty()) {
+            throw new IllegalArgumentException("the folder of a file tier must have a name, got an empty path");
+        }
         requirePositive("maxBytes", maxBytes);
         requirePositive("maxObjects", maxObjects);
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.fail;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -18,8 +19,8 @@ class OperationGateTest {
     void onlyTheFirstCloseClosesIt() {
         gate.enter();
         gate.exit();
-        assertThat(gate.close()).isTrue();
-        assertThat(gate.close()).isFalse();
+        assertThat(gate.close()).isEqualTo(OperationGate.Closing.EMPTY);
+        assertThat(gate.close()).isEqualTo(OperationGate.Closing.AGAIN);
     }
 
     @Test
@@ -28,14 +29,14 @@ class OperationGateTest {
         for (int i = 0; i < 3; i++) {
             assertThatIllegalStateException().isThrownBy(gate::enter).withMessage("the cache is closed");
         }
-        assertThat(gate.close()).isFalse();
+        assertThat(gate.close()).isEqualTo(OperationGate.Closing.AGAIN);
     }
 
     @Test
     void closeWaitsForTheLastOneInside() throws Exception {
         gate.enter();
         gate.enter();
-        CompletableFuture<Boolean> closed = new CompletableFuture<>();
+        CompletableFuture<OperationGate.Closing> closed = new CompletableFuture<>();
         Thread closer = Thread.ofPlatform().start(() -> closed.complete(gate.close()));
         awaitWaiting(closer);
         assertThatIllegalStateException().isThrownBy(gate::enter);
@@ -43,12 +44,12 @@ class OperationGateTest {
         awaitWaiting(closer);
         assertThat(closed).isNotDone();
         gate.exit();
-        assertThat(closed.get()).isTrue();
+        assertThat(closed.get()).isEqualTo(OperationGate.Closing.EMPTY);
         closer.join();
     }
 
     @Test
-    void interruptedCloseReturnsAndKeepsTheInterrupt() throws Exception {
+    void interruptedCloseStillWaitsAndKeepsTheInterrupt() throws Exception {
         gate.enter();
         AtomicBoolean interrupted = new AtomicBoolean();
         Thread closer = Thread.ofPlatform().start(() -> {
@@ -57,9 +58,10 @@ class OperationGateTest {
         });
         awaitWaiting(closer);
         closer.interrupt();
+        assertThat(closer.join(Duration.ofMillis(50))).isFalse();
+        gate.exit();
         closer.join();
         assertThat(interrupted).isTrue();
-        gate.exit();
         assertThatIllegalStateException().isThrownBy(gate::enter);
     }
 
@@ -74,7 +76,7 @@ class OperationGateTest {
         while (entered.get() < 1000) {
             Thread.onSpinWait();
         }
-        assertThat(gate.close()).isTrue();
+        assertThat(gate.close()).isEqualTo(OperationGate.Closing.EMPTY);
         assertThat(inside).hasValue(0);
         for (Thread thread : threads) {
             thread.join();

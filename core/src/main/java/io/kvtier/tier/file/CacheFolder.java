@@ -8,11 +8,19 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A cache folder that this process owns while it is open:
@@ -33,33 +41,83 @@ final class CacheFolder implements AutoCloseable {
     static final String QUARANTINE = "quarantine";
 
     private static final int FORMAT = 1;
+    private static final List<String> SUBFOLDERS = List.of(OBJECTS, TEMPORARY, QUARANTINE);
     private static final String MARKER_PREFIX = "kvtier file tier, format ";
+
+    /*
+     * The lock files that this process holds. POSIX gives all of a process's locks on a file up when it closes any
+     * channel on it, so a lock file that is held must not be opened again, not even to find that it is held. The class's
+     * monitor keeps openings and closings of this process apart.
+     */
+    private static final Set<Object> HELD = new HashSet<>();
 
     private final Path root;
     private final FileChannel lockChannel;
+    private final Object lockKey;
 
-    private CacheFolder(Path root, FileChannel lockChannel) {
+    private CacheFolder(Path root, FileChannel lockChannel, Object lockKey) {
         this.root = root;
         this.lockChannel = lockChannel;
+        this.lockKey = lockKey;
     }
 
-    /** Checks a folder, makes it if it is missing, and locks it. */
+    /** Checks a folder, makes it if it is missing, and locks it; writes nothing but the lock file. */
     static CacheFolder open(Path folder) throws TierException {
         Path root = makeFolder(folder.toAbsolutePath().normalize());
-        boolean marked = checkMarker(root);
-        FileChannel channel = lock(root);
+        checkMarker(root);
+        requireOwnFolders(root);
+        return lock(root);
+    }
+
+    /** Marks the folder and makes its sub-folders, as far as they are missing. */
+    void prepare() throws TierException {
         try {
-            if (!marked) {
+            if (!checkMarker(root)) {
                 Files.writeString(root.resolve(MARKER), MARKER_PREFIX + FORMAT + "\n");
             }
-            for (String name : new String[] {OBJECTS, TEMPORARY, QUARANTINE}) {
+            for (String name : SUBFOLDERS) {
                 Files.createDirectories(root.resolve(name));
             }
-            return new CacheFolder(root, channel);
+        } catch (TierException e) {
+            throw e;
         } catch (IOException e) {
-            closeQuietly(channel, e);
             throw failure(root, "could not be prepared", e);
         }
+    }
+
+    /**
+     * What lies in the sub-folders is deleted or moved at times, so they must be ours: of a folder that is marked, and no
+     * links to somewhere else.
+     */
+    private static void requireOwnFolders(Path root) throws TierException {
+        boolean marked = Files.exists(root.resolve(MARKER), LinkOption.NOFOLLOW_LINKS);
+        for (String name : SUBFOLDERS) {
+            Path path = root.resolve(name);
+            if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+                continue;
+            }
+            if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
+                throw foreign(root, "its " + name + " is no folder");
+            }
+            if (!marked && !isEmpty(path)) {
+                throw foreign(root, "it has no " + MARKER + ", but a folder " + name + " with something in it");
+            }
+        }
+    }
+
+    private static boolean isEmpty(Path path) throws TierException {
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(path)) {
+            return !entries.iterator().hasNext();
+        } catch (IOException e) {
+            throw failure(path, "cannot be read", e);
+        }
+    }
+
+    private static TierException foreign(Path root, String why) {
+        return new TierException(
+                Reason.NO_FOLDER,
+                root + " is no cache folder: " + why + "; name another folder, or an empty or a new one",
+                null);
     }
 
     Path root() {
@@ -81,7 +139,12 @@ final class CacheFolder implements AutoCloseable {
     /** Gives the folder up; others may open it from now on. */
     @Override
     public void close() {
-        closeQuietly(lockChannel, new IOException("closing the lock of " + root));
+        synchronized (CacheFolder.class) {
+            if (lockChannel.isOpen()) {
+                closeQuietly(lockChannel, new IOException("closing the lock of " + root));
+                HELD.remove(lockKey);
+            }
+        }
     }
 
     /** Returns the exception for a folder on which the file system failed. */
@@ -115,7 +178,8 @@ final class CacheFolder implements AutoCloseable {
         }
     }
 
-    private static boolean checkMarker(Path root) throws TierException {
+    /** Returns whether a folder is marked as one of this format; refuses those of a newer one. */
+    static boolean checkMarker(Path root) throws TierException {
         Path marker = root.resolve(MARKER);
         if (!Files.exists(marker)) {
             return false;
@@ -146,36 +210,59 @@ final class CacheFolder implements AutoCloseable {
         }
     }
 
-    private static FileChannel lock(Path root) throws TierException {
+    private static synchronized CacheFolder lock(Path root) throws TierException {
         Path path = root.resolve(LOCK);
-        FileChannel channel;
         try {
-            channel = FileChannel.open(
-                    path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
-        } catch (IOException e) {
-            throw failure(root, "cannot be locked", e);
-        }
-        try {
-            FileLock lock = tryLock(channel);
-            if (lock == null) {
-                throw new TierException(
-                        Reason.IN_USE,
-                        "cache folder " + root + " is in use by " + holder(channel)
-                                + "; end that process or use another folder",
-                        null);
+            Object key = lockKey(path);
+            if (HELD.contains(key)) {
+                throw inUse(root, self());
             }
-            writeHolder(channel);
-            return channel;
+            FileChannel channel = lockedChannel(root, path);
+            HELD.add(key);
+            return new CacheFolder(root, channel, key);
         } catch (TierException e) {
-            closeQuietly(channel, e);
             throw e;
         } catch (IOException e) {
-            closeQuietly(channel, e);
             throw failure(root, "cannot be locked", e);
         }
     }
 
-    private static @org.jspecify.annotations.Nullable FileLock tryLock(FileChannel channel) throws IOException {
+    /** Returns what names the lock file whatever path leads to it; makes the file if it is missing. */
+    private static Object lockKey(Path path) throws IOException {
+        if (!Files.exists(path)) {
+            try {
+                Files.createFile(path);
+            } catch (FileAlreadyExistsException e) {
+                // Another process was first.
+            }
+        }
+        Object key = Files.readAttributes(path, BasicFileAttributes.class).fileKey();
+        return key == null ? path.toRealPath() : key;
+    }
+
+    private static FileChannel lockedChannel(Path root, Path path) throws IOException {
+        FileChannel channel =
+                FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        try {
+            if (tryLock(channel) == null) {
+                throw inUse(root, holder(channel));
+            }
+            writeHolder(channel);
+            return channel;
+        } catch (IOException e) {
+            closeQuietly(channel, e);
+            throw e;
+        }
+    }
+
+    private static TierException inUse(Path root, String holder) {
+        return new TierException(
+                Reason.IN_USE,
+                "cache folder " + root + " is in use by " + holder + "; end that process or use another folder",
+                null);
+    }
+
+    private static @Nullable FileLock tryLock(FileChannel channel) throws IOException {
         try {
             return channel.tryLock();
         } catch (OverlappingFileLockException e) {
@@ -184,12 +271,15 @@ final class CacheFolder implements AutoCloseable {
     }
 
     private static void writeHolder(FileChannel channel) throws IOException {
-        ByteBuffer text =
-                StandardCharsets.UTF_8.encode("pid " + ProcessHandle.current().pid() + " on " + host() + "\n");
+        ByteBuffer text = StandardCharsets.UTF_8.encode(self() + "\n");
         channel.truncate(0);
         while (text.hasRemaining()) {
             channel.write(text);
         }
+    }
+
+    private static String self() {
+        return "pid " + ProcessHandle.current().pid() + " on " + host();
     }
 
     /** Asking a name service could take long, the kernel knows. */

@@ -67,9 +67,11 @@ public final class FileAdapter implements TierAdapter {
     public static FileAdapter open(FileTierConfig config, KeySpaces spaces) throws TierException {
         CacheFolder folder = CacheFolder.open(config.folder());
         try {
+            FolderScan scan = FolderScan.of(folder.root());
+            folder.prepare();
             FileAdapter adapter = new FileAdapter(config, folder, spaces);
-            adapter.recover();
             adapter.selfTest();
+            adapter.recover(scan);
             return adapter;
         } catch (TierException | RuntimeException | Error e) {
             folder.close();
@@ -87,7 +89,9 @@ public final class FileAdapter implements TierAdapter {
      */
     public static Set<KeySpace> keySpaces(Path folder) throws TierException {
         Set<KeySpace> result = new HashSet<>();
-        FolderScan.of(folder.toAbsolutePath().normalize()).found().forEach(record -> result.add(record.space()));
+        Path root = folder.toAbsolutePath().normalize();
+        CacheFolder.checkMarker(root);
+        FolderScan.of(root).found().forEach(record -> result.add(record.space()));
         return result;
     }
 
@@ -98,10 +102,13 @@ public final class FileAdapter implements TierAdapter {
 
     @Override
     public StoreOutcome store(ObjectKeys keys, int i, MemorySegment payload, int checksum) {
-        List<Integer> victims = new ArrayList<>(1);
         if (payload.byteSize() == 0) {
             throw new IllegalArgumentException("an object has at least 1 byte, got none");
         }
+        if (!canWrite()) {
+            return StoreOutcome.FAILED;
+        }
+        List<Integer> victims = new ArrayList<>(1);
         int slot;
         synchronized (table) {
             StoreOutcome early = withoutWriting(keys, i);
@@ -115,8 +122,12 @@ public final class FileAdapter implements TierAdapter {
             }
             counters.evictions += victims.size();
         }
-        boolean written = deleteAll(victims) && write(slot, payload, checksum);
-        finishStore(slot, payload.byteSize(), checksum, written);
+        boolean written = false;
+        try {
+            written = deleteAll(victims) && write(slot, payload, checksum);
+        } finally {
+            finishStore(slot, payload.byteSize(), checksum, written);
+        }
         return written ? StoreOutcome.STORED : StoreOutcome.FAILED;
     }
 
@@ -166,7 +177,7 @@ public final class FileAdapter implements TierAdapter {
         RecordHeader expected = header(slot, length, checksum(lease), 0);
         Path path = files.path(expected.key());
         try {
-            return switch (files.read(path, expected, destination)) {
+            return switch (Uninterruptibly.call(() -> files.read(path, expected, destination))) {
                 case READ -> loaded(length);
                 case MISSING -> missing(slot, path);
                 case WRONG -> corrupt(slot, path);
@@ -246,10 +257,10 @@ public final class FileAdapter implements TierAdapter {
         folder.close();
     }
 
-    private void recover() throws TierException, IOException {
-        FolderScan scan = FolderScan.of(folder.root());
+    private void recover(FolderScan scan) throws TierException, IOException {
         sequence = scan.nextSequence();
         counters.foreign = scan.foreign();
+        scan.unreadable().forEach(this::fail);
         for (FolderScan.Found record : scan.found()) {
             ObjectKeys keys = spaces.keys(record.space());
             System.arraycopy(record.header().key().chunkHash(), 0, keys.resize(1), 0, RecordHeader.HASH_BYTES);
@@ -257,7 +268,9 @@ public final class FileAdapter implements TierAdapter {
                     keys, 0, record.header().payloadBytes(), record.header().checksum());
         }
         counters.recovered = table.residents();
-        scan.wrong().forEach(path -> quarantine(path, "is no record that belongs there"));
+        for (Path path : scan.wrong()) {
+            quarantine(path, "is no record that belongs there");
+        }
         for (Path leftover : scan.leftovers()) {
             Quarantine.delete(leftover);
         }
@@ -281,7 +294,7 @@ public final class FileAdapter implements TierAdapter {
     }
 
     private void selfTest() throws TierException, IOException {
-        if (!files.selfTest()) {
+        if (!Uninterruptibly.call(files::selfTest)) {
             throw new TierException(
                     Reason.SELF_TEST,
                     "cache folder " + folder.root() + " does not give back what was written; check the device",
@@ -334,7 +347,7 @@ public final class FileAdapter implements TierAdapter {
         Path path = files.path(header.key());
         try {
             relieve();
-            files.write(path, header, payload);
+            Uninterruptibly.run(() -> files.write(path, header, payload));
             return true;
         } catch (IOException e) {
             fail("writing " + path, e);
@@ -388,31 +401,71 @@ public final class FileAdapter implements TierAdapter {
         synchronized (table) {
             table.hideIfResident(slot);
         }
-        quarantine(path, "failed its check when it was read");
+        if (quarantine(path, "failed its check when it was read")) {
+            synchronized (table) {
+                table.uncount(slot);
+            }
+        }
+        relieveOrFail();
         return LoadOutcome.CORRUPT;
     }
 
-    private void quarantine(Path path, String why) {
+    /** Moves a file away; returns false if it was gone or would not move. */
+    private boolean quarantine(Path path, String why) {
         LOG.warn("{}: {} {} and goes to {}", name(), path, why, CacheFolder.QUARANTINE);
+        boolean moved = false;
         try {
             quarantine.take(path);
-            relieve();
+            moved = true;
         } catch (NoSuchFileException e) {
-            LOG.debug("{}: another reader took {} away", name(), path);
-            return;
+            if (Files.isDirectory(folder.quarantine())) {
+                LOG.debug("{}: another reader took {} away", name(), path);
+                return false;
+            }
+            fail("moving " + path + " to " + CacheFolder.QUARANTINE, e);
         } catch (IOException e) {
             fail("moving " + path + " to " + CacheFolder.QUARANTINE, e);
         }
         synchronized (table) {
             counters.corrupt++;
         }
+        return moved;
+    }
+
+    private void relieveOrFail() {
+        try {
+            relieve();
+        } catch (IOException e) {
+            fail("emptying " + CacheFolder.QUARANTINE, e);
+        }
+    }
+
+    /** While the tier is degraded, a small record is tried first: a store that must fail shall cost no other object. */
+    private boolean canWrite() {
+        synchronized (table) {
+            if (counters.fault == null) {
+                return true;
+            }
+        }
+        try {
+            return Uninterruptibly.call(files::selfTest);
+        } catch (IOException e) {
+            fail("testing " + folder.root(), e);
+            return false;
+        }
     }
 
     private void fail(String what, IOException e) {
-        LOG.warn("{}: {} failed", name(), what, e);
+        boolean first;
         synchronized (table) {
+            first = counters.fault == null;
             counters.failures++;
             counters.fault = what + ": " + e;
+        }
+        if (first) {
+            LOG.warn("{} is degraded: {} failed: {}", name(), what, e.toString());
+        } else {
+            LOG.debug("{}: {} failed", name(), what, e);
         }
     }
 

@@ -10,11 +10,13 @@ import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -37,6 +39,7 @@ final class FolderScan {
     private final List<Found> found = new ArrayList<>();
     private final List<Path> wrong = new ArrayList<>();
     private final List<Path> leftovers = new ArrayList<>();
+    private final Map<String, IOException> unreadable = new LinkedHashMap<>();
     private int foreign;
     private long nextSequence;
 
@@ -74,6 +77,11 @@ final class FolderScan {
     /** Returns files that a writer left unfinished. */
     List<Path> leftovers() {
         return leftovers;
+    }
+
+    /** Returns what could not be read, and why. */
+    Map<String, IOException> unreadable() {
+        return unreadable;
     }
 
     /** Returns the number of files of others. */
@@ -141,6 +149,14 @@ final class FolderScan {
                 case NEWER -> throw newer(path);
                 case DAMAGED -> wrong.add(path);
             }
+        } catch (NoSuchFileException e) {
+            // The folder's owner has just deleted it.
+            return;
+        } catch (TierException e) {
+            throw e;
+        } catch (IOException e) {
+            // One bad sector must not cost all the rest.
+            unreadable.put("reading the header of " + path, e);
         }
     }
 

@@ -22,7 +22,10 @@ final class Quarantine {
 
     private final Path folder;
     private final Deque<Entry> entries = new ArrayDeque<>();
-    private long bytes;
+    // Read without the monitor, which is held during I/O.
+    private volatile int size;
+    private volatile long bytes;
+    private long total;
 
     Quarantine(Path folder) throws IOException {
         this.folder = folder;
@@ -55,12 +58,12 @@ final class Quarantine {
         }
     }
 
-    synchronized int size() {
-        return entries.size();
+    int size() {
+        return size;
     }
 
     /** Returns the bytes of all files, in whole 4096-byte blocks. */
-    synchronized long bytes() {
+    long bytes() {
         return bytes;
     }
 
@@ -70,7 +73,13 @@ final class Quarantine {
                         + 4095)
                 / 4096;
         entries.addLast(new Entry(file, blocks * 4096));
-        bytes += blocks * 4096;
+        count(blocks * 4096);
+    }
+
+    private void count(long change) {
+        size = entries.size();
+        total += change;
+        bytes = total;
     }
 
     private void trim() throws IOException {
@@ -83,7 +92,7 @@ final class Quarantine {
         Entry entry = entries.getFirst();
         delete(entry.path());
         entries.removeFirst();
-        bytes -= entry.bytes();
+        count(-entry.bytes());
     }
 
     /** Deletes a file, or a folder with its content. */

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /** Reads and writes the records of a cache folder, one per file. Knows nothing of capacity or of what is there. */
 final class RecordFiles {
@@ -25,6 +26,8 @@ final class RecordFiles {
 
     private static final ThreadLocal<ByteBuffer> HEADER =
             ThreadLocal.withInitial(() -> ByteBuffer.allocate(RecordHeader.BYTES));
+
+    private static final long PID = ProcessHandle.current().pid();
 
     private final CacheFolder folder;
     private final AtomicLong temporaries = new AtomicLong();
@@ -45,11 +48,11 @@ final class RecordFiles {
 
     /** Writes a record to a temporary file and renames it: the file is there whole or not at all. */
     void write(Path target, RecordHeader header, MemorySegment payload) throws IOException {
-        Path temporary = folder.temporary().resolve("record-" + temporaries.getAndIncrement());
+        Path temporary = folder.temporary().resolve("record-" + PID + "-" + temporaries.getAndIncrement());
         try {
             writeFile(temporary, header, payload);
             move(temporary, target);
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             deleteSuppressing(temporary, e);
             throw e;
         }
@@ -78,7 +81,7 @@ final class RecordFiles {
     }
 
     /** Reads the first 4096 bytes of a file into this thread's buffer; null if it is shorter. */
-    static @org.jspecify.annotations.Nullable ByteBuffer readHeader(FileChannel channel) throws IOException {
+    static @Nullable ByteBuffer readHeader(FileChannel channel) throws IOException {
         ByteBuffer buffer = HEADER.get().clear();
         return readFully(channel, buffer) ? buffer : null;
     }
@@ -153,7 +156,7 @@ final class RecordFiles {
         return true;
     }
 
-    private static void deleteSuppressing(Path path, IOException cause) {
+    private static void deleteSuppressing(Path path, Exception cause) {
         try {
             Files.deleteIfExists(path);
         } catch (IOException e) {

@@ -5,6 +5,7 @@ import io.kvtier.object.ObjectKeys;
 import io.kvtier.object.ObjectState;
 import io.kvtier.policy.EvictionPolicy;
 import io.kvtier.tier.TierAdapter;
+import java.util.BitSet;
 import java.util.List;
 import java.util.function.IntConsumer;
 import java.util.function.IntPredicate;
@@ -26,6 +27,7 @@ final class RecordTable {
     private final ObjectIndex index = new ObjectIndex();
     private final EvictionPolicy policy;
     private final IntPredicate evictable = this::isUnleased;
+    private final BitSet uncounted = new BitSet();
     private final long maxBytes;
     private final long maxObjects;
 
@@ -143,8 +145,20 @@ final class RecordTable {
 
     /** Forgets a hidden record whose file is gone. */
     void forget(int slot) {
-        bytes -= diskBytes(slot);
+        if (uncounted.get(slot)) {
+            uncounted.clear(slot);
+        } else {
+            bytes -= diskBytes(slot);
+        }
         index.remove(slot);
+    }
+
+    /** Counts a hidden record no longer: its file has moved away, though leases on it are open. */
+    void uncount(int slot) {
+        if (index.state(slot) == ObjectState.EVICTING && !uncounted.get(slot)) {
+            uncounted.set(slot);
+            bytes -= diskBytes(slot);
+        }
     }
 
     /** Takes a lease on a readable record, or returns {@link TierAdapter#NO_LEASE}. */
