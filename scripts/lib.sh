@@ -1,6 +1,7 @@
 # What the scripts share: finding a JDK and Maven. Sourced, not run.
 
-KVTIER_HOME=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+unset CDPATH
+KVTIER_HOME=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd -P)
 MINIMUM_JDK=22
 
 jdk_version() {
@@ -19,9 +20,9 @@ jdk_candidates() {
   if command -v java >/dev/null 2>&1; then
     dirname "$(dirname "$(readlink -f "$(command -v java)")")"
   fi
-  # Newest first, by the number in the folder's name.
+  # The usual folders; within one, the highest version first.
   ls -d /usr/lib/jvm/* /usr/java/* /opt/java/* /opt/jdk* /Library/Java/JavaVirtualMachines/*/Contents/Home \
-    "$HOME"/.sdkman/candidates/java/* "$HOME"/.jdks/* "$HOME"/.asdf/installs/java/* 2>/dev/null | sort -rV
+    "${HOME:-/nonexistent}"/.sdkman/candidates/java/* "${HOME:-/nonexistent}"/.jdks/* "${HOME:-/nonexistent}"/.asdf/installs/java/* 2>/dev/null | sort -rV
 }
 
 # Sets JAVA_HOME to a JDK of at least MINIMUM_JDK, or ends with exit code 3 and says what to install.
@@ -70,12 +71,14 @@ build_if_stale() {
   mkdir -p "$KVTIER_HOME/$module/target"
   exec 9>"$KVTIER_HOME/.build-lock"
   if command -v flock >/dev/null 2>&1; then
-    flock 9
+    flock -n 9 || { echo "kvtier: waiting for another build to end..." >&2; flock 9; }
   fi
   if stale "$module" "$stamp"; then
     echo "kvtier: building (first use, or the sources have changed)..." >&2
+    # A source that changes during the build is newer than the stamp.
+    touch "$stamp.new"
     build_quietly "$module"
-    touch "$stamp"
+    mv "$stamp.new" "$stamp"
   fi
   exec 9>&-
 }

@@ -7,6 +7,7 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
+import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 
@@ -17,11 +18,21 @@ final class Failures {
     static int handle(Exception e, CommandLine commandLine, CommandLine.@Nullable ParseResult parseResult) {
         commandLine.getErr().println("kvtier: " + message(e));
         int code = exitCode(e);
-        if (code == ExitCodes.FAILED && !(e instanceof IOException)) {
+        if (code == ExitCodes.FAILED && !(e instanceof IOException) && !(e instanceof CancellationException)) {
             e.printStackTrace(commandLine.getErr());
         }
         commandLine.getErr().flush();
         return code;
+    }
+
+    /** A wrong option is named, and all of the help left to those who ask for it. */
+    static int handleWrongUse(CommandLine.ParameterException e, String[] args) {
+        CommandLine commandLine = e.getCommandLine();
+        commandLine.getErr().println("kvtier: " + e.getMessage());
+        CommandLine.UnmatchedArgumentException.printSuggestions(e, commandLine.getErr());
+        commandLine.getErr().println("See " + commandLine.getCommandSpec().qualifiedName() + " --help.");
+        commandLine.getErr().flush();
+        return ExitCodes.WRONG_INPUT;
     }
 
     private static int exitCode(Exception e) {

@@ -174,6 +174,9 @@ final class GenerateCommand implements Callable<Integer> {
     }
 
     private KvCacheConfig cacheConfig(Weights weights) {
+        if (cacheDir != null && cacheDir.toString().isEmpty()) {
+            throw new ParameterException(spec.commandLine(), "--cache-dir must name a folder, got an empty text");
+        }
         if (modelName.isEmpty()) {
             throw new ParameterException(spec.commandLine(), "--model-name must not be empty");
         }

@@ -30,6 +30,7 @@ public final class KvtierCommand implements Runnable {
         CommandLine commandLine = new CommandLine(new KvtierCommand());
         commandLine.setCaseInsensitiveEnumValuesAllowed(true);
         commandLine.setExecutionExceptionHandler(Failures::handle);
+        commandLine.setParameterExceptionHandler(Failures::handleWrongUse);
         commandLine.setUsageHelpAutoWidth(true);
         return commandLine;
     }

@@ -38,7 +38,7 @@ import tools.jackson.core.JsonGenerator;
         exitCodeListHeading = ExitCodes.HEADING,
         exitCodeList = {
             ExitCodes.DONE_TEXT,
-            "1:failed, or a block came back with wrong bytes",
+            "1:failed, or a block came back with wrong bytes, or the disk tier failed",
             ExitCodes.WRONG_INPUT_TEXT,
             ExitCodes.MISSING_TEXT
         })
@@ -142,26 +142,34 @@ final class ReplayCommand implements Callable<Integer> {
             System.err.println("kvtier: " + result.badBlocks() + " blocks came back with wrong bytes");
             return ExitCodes.FAILED;
         }
+        if (result.l2Fault() != null) {
+            System.err.println(
+                    "kvtier: the disk tier failed " + result.l2Failures() + " times, last: " + result.l2Fault());
+            return ExitCodes.FAILED;
+        }
         return 0;
     }
 
     private ReplayResult replay(Trace trace) throws IOException {
         if (l2Dir != null || l2Blocks == 0) {
-            return replay(trace, l2Dir == null ? Path.of("") : l2Dir);
+            return replay(trace, l2Dir == null ? Path.of("") : l2Dir, null);
         }
         try (TemporaryFolder folder = TemporaryFolder.create("kvtier-replay-")) {
-            return replay(trace, folder.path());
+            return replay(trace, folder.path(), folder);
         }
     }
 
-    private ReplayResult replay(Trace trace, Path folder) throws IOException {
+    private ReplayResult replay(Trace trace, Path folder, @Nullable TemporaryFolder temporary) throws IOException {
         ReplaySettings settings = new ReplaySettings(l1Blocks, l2Blocks, payloadBytes, policy, touch, folder, asEngine);
         try (Replay replay = Replay.open(trace, settings);
                 Progress progress = Progress.start("replay", trace.requests(), !quiet && !json)) {
+            if (temporary != null) {
+                temporary.beforeRemoval(replay::stop);
+            }
             if (replay.warmBlocks() > 0 && !quiet) {
                 System.err.printf(
                         Locale.ROOT,
-                        "%s holds %,d blocks of an earlier replay: starting warm%n",
+                        "%s holds %,d objects of earlier runs: starting warm%n",
                         folder,
                         replay.warmBlocks());
             }
@@ -173,6 +181,7 @@ final class ReplayCommand implements Callable<Integer> {
         require(l1Blocks >= 1, "--l1-blocks", Long.toString(l1Blocks), "at least 1, or 'unlimited'");
         require(blockTokens >= 1, "--block-tokens", Integer.toString(blockTokens), "at least 1");
         require(limit >= 0, "--limit", Long.toString(limit), "at least 0");
+        require(l2Dir == null || !l2Dir.toString().isEmpty(), "--l2-dir", "an empty text", "the name of a folder");
         require(payloadBytes >= 1, "--payload-bytes", Integer.toString(payloadBytes), "at least 1");
     }
 
@@ -200,6 +209,9 @@ final class ReplayCommand implements Callable<Integer> {
         out.writeNumberProperty("verified_blocks", result.verifiedBlocks());
         out.writeNumberProperty("bad_blocks", result.badBlocks());
         out.writeNumberProperty("lost_blocks", result.lostBlocks());
+        out.writeNumberProperty("refused_blocks", result.refusedBlocks());
+        out.writeNumberProperty("l2_failures", result.l2Failures());
+        out.writeStringProperty("l2_fault", result.l2Fault());
         out.writeNumberProperty("stored_bytes", result.storedBytes());
         out.writeNumberProperty("read_bytes", result.readBytes());
         out.writeNumberProperty("l2_read_bytes", result.l2ReadBytes());

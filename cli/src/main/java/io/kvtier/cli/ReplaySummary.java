@@ -52,6 +52,13 @@ final class ReplaySummary {
 
     private void printEffort(ReplayResult r) {
         line("verified", "%,d blocks, %,d bad, %,d lost", r.verifiedBlocks(), r.badBlocks(), r.lostBlocks());
+        if (r.refusedBlocks() > 0 || r.l2Failures() > 0) {
+            line(
+                    "not stored",
+                    "%,d for lack of space, %,d failures of the disk tier",
+                    r.refusedBlocks(),
+                    r.l2Failures());
+        }
         line(
                 "bytes",
                 "%s written to disk, %s read back (%s from disk)",

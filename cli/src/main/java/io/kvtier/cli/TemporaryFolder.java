@@ -13,7 +13,9 @@ import org.jspecify.annotations.Nullable;
 /** A folder that is removed at the end, also if the command is interrupted. */
 final class TemporaryFolder implements AutoCloseable {
     private final Path path;
-    private final Thread onInterrupt = new Thread(this::remove, "kvtier-remove-temporary-folder");
+    private final Thread onInterrupt = new Thread(this::removeOnInterrupt, "kvtier-remove-temporary-folder");
+
+    private volatile Runnable beforeRemoval = () -> {};
 
     private TemporaryFolder(Path path) {
         this.path = path;
@@ -37,6 +39,16 @@ final class TemporaryFolder implements AutoCloseable {
             // The process is ending: the hook removes the folder.
             return;
         }
+        remove();
+    }
+
+    /** Sets what stops those who write to the folder, if the command is interrupted. */
+    void beforeRemoval(Runnable stop) {
+        beforeRemoval = stop;
+    }
+
+    private void removeOnInterrupt() {
+        beforeRemoval.run();
         remove();
     }
 

@@ -20,6 +20,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;
 
 /**
@@ -38,6 +42,7 @@ public final class Replay implements AutoCloseable {
      */
     private static final String MODEL = "kvtier-replay";
     private static final String HASH_SCHEME = "trace-block-1";
+    private static final long STOP_SECONDS = 10;
     private static final int KEY_BYTES = CacheIdentity.MAX_HASH_BYTES;
 
     private final Trace trace;
@@ -51,6 +56,9 @@ public final class Replay implements AutoCloseable {
     private final BlockWriter writer = new BlockWriter();
     private final long[] lookupNanos;
 
+    private final CountDownLatch ended = new CountDownLatch(1);
+
+    private volatile boolean stopped;
     private long l1Hits;
     private long l2Hits;
     private long hitTokens;
@@ -78,12 +86,19 @@ public final class Replay implements AutoCloseable {
         requireSamePayload(settings);
         // Memory never holds more than all blocks of the trace, so there is no need to reserve more.
         int memoryBlocks = (int) Math.min(settings.l1Blocks(), Math.max(1, trace.distinctBlocks()));
-        StorageManager storage = StorageManager.open(
-                new StorageConfig(settings.payloadBytes(), memoryBlocks, settings.policy(), tiers(settings)));
-        return new Replay(trace, settings, storage);
+        StorageConfig config =
+                new StorageConfig(settings.payloadBytes(), memoryBlocks, settings.policy(), tiers(settings));
+        try {
+            return new Replay(trace, settings, StorageManager.open(config));
+        } catch (OutOfMemoryError e) {
+            throw new IllegalArgumentException(
+                    memoryBlocks + " blocks of " + settings.payloadBytes()
+                            + " bytes do not fit this machine's memory; lower --l1-blocks or --payload-bytes",
+                    e);
+        }
     }
 
-    /** Returns the number of blocks that the disk tier held when it was opened. */
+    /** Returns the number of objects that the disk tier held when it was opened, those of others included. */
     public long warmBlocks() {
         return storage.tierStatus().stream().mapToLong(TierStatus::recovered).sum();
     }
@@ -92,10 +107,34 @@ public final class Replay implements AutoCloseable {
      * Replays all requests, once.
      *
      * @param progress is told after each request how many are done; runs in this thread
+     * @throws CancellationException if another thread called {@link #stop}
      */
     public ReplayResult run(LongConsumer progress) {
+        try {
+            return replayAll(progress);
+        } finally {
+            ended.countDown();
+        }
+    }
+
+    /** Ends a running replay after the request that it is at; waits for that up to 10 seconds. */
+    public void stop() {
+        stopped = true;
+        try {
+            boolean inTime = ended.await(STOP_SECONDS, TimeUnit.SECONDS);
+            assert inTime || stopped;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private ReplayResult replayAll(LongConsumer progress) {
         long start = System.nanoTime();
         for (int request = 0; request < trace.requests(); request++) {
+            if (stopped) {
+                throw new CancellationException(
+                        "interrupted after " + request + " of " + trace.requests() + " requests");
+            }
             fillKeys(request);
             int hits = lookup(request);
             if (settings.asEngine()) {
@@ -241,6 +280,13 @@ public final class Replay implements AutoCloseable {
                 verified,
                 bad,
                 lost,
+                memory.refused() + tiers.stream().mapToLong(TierStatus::refused).sum(),
+                tiers.stream().mapToLong(TierStatus::failures).sum(),
+                tiers.stream()
+                        .map(TierStatus::fault)
+                        .filter(Objects::nonNull)
+                        .findFirst()
+                        .orElse(null),
                 tiers.stream().mapToLong(TierStatus::storedBytes).sum(),
                 verified * settings.payloadBytes(),
                 tiers.stream().mapToLong(TierStatus::readBytes).sum(),

@@ -1,5 +1,7 @@
 package io.kvtier.trace;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What a replay found.
  *
@@ -17,6 +19,9 @@ package io.kvtier.trace;
  * @param verifiedBlocks blocks read back and compared
  * @param badBlocks blocks whose bytes were not the right ones
  * @param lostBlocks blocks that were found but could not be read; they count as misses
+ * @param refusedBlocks stores for which memory or the disk tier had no space
+ * @param l2Failures reads and writes of the disk tier that failed
+ * @param l2Fault why the disk tier is degraded at the end, or null
  * @param storedBytes payload bytes written to the disk tier
  * @param readBytes payload bytes read back from both tiers
  * @param l2ReadBytes those of them from the disk tier
@@ -44,6 +49,9 @@ public record ReplayResult(
         long verifiedBlocks,
         long badBlocks,
         long lostBlocks,
+        long refusedBlocks,
+        long l2Failures,
+        @Nullable String l2Fault,
         long storedBytes,
         long readBytes,
         long l2ReadBytes,

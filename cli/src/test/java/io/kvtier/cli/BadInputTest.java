@@ -101,6 +101,22 @@ class BadInputTest {
     }
 
     @Test
+    void emptyFolderNameIsNotTheCurrentFolder() {
+        for (String[] args : new String[][] {{"generate", "--cache-dir", ""}, {"replay", "--l2-dir", ""}}) {
+            CommandRun run = CommandRun.of(args);
+            assertThat(run.exitCode()).isEqualTo(2);
+            assertThat(run.err()).contains(args[1], "folder");
+        }
+    }
+
+    @Test
+    void memoryThatIsNotThereIsWrongUse() {
+        CommandRun run = CommandRun.of("replay", "--payload-bytes", "2147483647", "--l2-blocks", "0");
+        assertThat(run.exitCode()).isEqualTo(2);
+        assertThat(run.err()).contains("lower --l1-blocks or --payload-bytes");
+    }
+
+    @Test
     void helpNamesExitCodes() {
         for (String command : new String[] {"replay", "generate"}) {
             CommandRun run = CommandRun.of(command, "--help");

@@ -86,7 +86,7 @@ class ReplayCommandTest {
         assertThat(second.number("warm_blocks")).isEqualTo(first.number("distinct_blocks"));
         assertThat(second.number("hit_blocks")).isEqualTo(second.number("block_references"));
         assertThat(second.number("stored_bytes")).isZero();
-        assertThat(second.err()).contains("blocks of an earlier replay: starting warm");
+        assertThat(second.err()).contains("objects of earlier runs: starting warm");
     }
 
     @Test
