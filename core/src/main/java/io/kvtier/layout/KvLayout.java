@@ -1,5 +1,7 @@
 package io.kvtier.layout;
 
+import java.util.Objects;
+
 /**
  * The shape of the KV that one rank holds for a token, and by it the shape of an object: {@code [planes, layers,
  * tokens, heads * headSize]} elements in this order, without padding. Two objects with unequal layouts are never the
@@ -80,8 +82,8 @@ public record KvLayout(KvFormat format, ElementType elementType, int layers, int
      * @throws IndexOutOfBoundsException if there is no such plane or layer
      */
     public long planeOffset(int plane, int layer, int tokens) {
-        java.util.Objects.checkIndex(plane, planes());
-        java.util.Objects.checkIndex(layer, layers);
+        Objects.checkIndex(plane, planes());
+        Objects.checkIndex(layer, layers);
         return ((long) plane * layers + layer) * tokens * rowBytes();
     }
 

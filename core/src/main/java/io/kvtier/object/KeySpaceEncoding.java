@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -55,7 +56,7 @@ public final class KeySpaceEncoding {
         ByteBuffer in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         try {
             KeySpace space = in.get() == VERSION ? decodeFields(in) : null;
-            boolean exact = space != null && java.util.Arrays.equals(encode(space), bytes);
+            boolean exact = space != null && Arrays.equals(encode(space), bytes);
             return exact ? Optional.ofNullable(space) : Optional.empty();
         } catch (BufferUnderflowException | IllegalArgumentException | CharacterCodingException e) {
             return Optional.empty();

@@ -1,5 +1,7 @@
 package io.kvtier.bindings.nixl;
 
+import org.jspecify.annotations.Nullable;
+
 /** What a descriptor's address, length and device mean. */
 public enum MemoryType {
     /** Host memory: address and bytes. */
@@ -25,7 +27,7 @@ public enum MemoryType {
     }
 
     /** Returns the type with a number, or null if this version of kvtier does not know it. */
-    static @org.jspecify.annotations.Nullable MemoryType ofCode(int code) {
+    static @Nullable MemoryType ofCode(int code) {
         for (MemoryType type : values()) {
             if (type.code == code) {
                 return type;

@@ -1,5 +1,7 @@
 package io.kvtier.bindings.nixl;
 
+import java.util.List;
+
 /**
  * Memory, files or objects that an agent may transfer to and from. The caller closes it before the memory, and after the
  * transfers that use it; closing the agent closes it too.
@@ -7,10 +9,10 @@ package io.kvtier.bindings.nixl;
 public final class Registration implements AutoCloseable {
     private final Agent agent;
     private final Descriptors descriptors;
-    private final java.util.List<Backend> backends;
+    private final List<Backend> backends;
     private boolean closed;
 
-    Registration(Agent agent, Descriptors descriptors, java.util.List<Backend> backends) {
+    Registration(Agent agent, Descriptors descriptors, List<Backend> backends) {
         this.agent = agent;
         this.descriptors = descriptors;
         this.backends = backends;
