@@ -63,7 +63,10 @@ public final class KvCache implements AutoCloseable {
      * @throws IllegalStateException if the cache is closed
      */
     public PrefixLease lookup(int[] tokens, int length, RequestScope scope) {
-        PrefixLease lease = new PrefixLease(chunkTokens, keys(tokens, length, scope));
+        KeySpace known = keySpaces.get(scope);
+        ObjectKeys keys = storage.keySpaces().keysToFind(known == null ? keySpace(scope) : known);
+        hash(tokens, length, keys);
+        PrefixLease lease = new PrefixLease(chunkTokens, keys);
         try {
             storage.lookup(lease.keys(), lease.leases());
             return lease;
@@ -127,7 +130,8 @@ public final class KvCache implements AutoCloseable {
      */
     public Stored store(int[] tokens, int length, PagedKv kv, int[] slotMapping, RequestScope scope) {
         requireLayout(kv);
-        ObjectKeys keys = keys(tokens, length, scope);
+        ObjectKeys keys = storage.keySpaces().keys(keySpaces.computeIfAbsent(scope, this::keySpace));
+        hash(tokens, length, keys);
         HostMover.checkSlots(kv, slotMapping, 0, keys.size() * chunkTokens);
         ChunkGather gather = new ChunkGather(kv, slotMapping, chunkTokens);
         // Without a tier below, a prompt larger than memory would evict its own beginning, without which nothing of it
@@ -171,12 +175,10 @@ public final class KvCache implements AutoCloseable {
         storage.close();
     }
 
-    private ObjectKeys keys(int[] tokens, int length, RequestScope scope) {
+    private void hash(int[] tokens, int length, ObjectKeys keys) {
         Objects.checkFromIndexSize(0, length, tokens.length);
-        ObjectKeys keys = storage.keySpaces().keys(keySpaces.computeIfAbsent(scope, this::keySpace));
         ChunkHasher hasher = hashers.get();
         hasher.hash(tokens, length, 0, keys.resize(hasher.chunks(length)));
-        return keys;
     }
 
     private KeySpace keySpace(RequestScope scope) {

@@ -37,8 +37,20 @@ public final class KeySpaces {
         return List.copyOf(spaces);
     }
 
-    /** Returns an empty list of keys of a key space. */
+    /** Returns an empty list of keys of a key space, which is entered if it was not known. */
     public ObjectKeys keys(KeySpace space) {
         return new ObjectKeys(space, intern(space));
+    }
+
+    /**
+     * Returns an empty list of keys to look up. A key space that is not known is not entered: nothing is stored in it, so
+     * its keys are found nowhere, and asking for it costs no memory.
+     */
+    public ObjectKeys keysToFind(KeySpace space) {
+        return new ObjectKeys(space, idIfKnown(space));
+    }
+
+    private synchronized int idIfKnown(KeySpace space) {
+        return ids.getOrDefault(space, ObjectKeys.UNKNOWN_SPACE);
     }
 }

@@ -57,8 +57,15 @@ public final class ObjectIndex {
         return slot != NONE && state(slot) == ObjectState.RESIDENT ? slot : NONE;
     }
 
-    /** Takes a slot for a key's object, staged and not found by anyone. */
+    /**
+     * Takes a slot for a key's object, staged and not found by anyone.
+     *
+     * @throws IllegalArgumentException if the keys were made for looking up only
+     */
     public int stage(ObjectKeys keys, int i) {
+        if (keys.spaceId() == ObjectKeys.UNKNOWN_SPACE) {
+            throw new IllegalArgumentException("these keys are for looking up: their key space is not registered");
+        }
         int slot = takeSlot();
         for (int word = 0; word < WORDS; word++) {
             hashes[slot * WORDS + word] = keys.word(i, word);

@@ -14,6 +14,9 @@ public final class ObjectKeys {
     /** Distance of two hashes in the array; shorter hashes are followed by zeros. */
     static final int STRIDE = CacheIdentity.MAX_HASH_BYTES;
 
+    /** Number of a key space that its registry does not know. */
+    static final int UNKNOWN_SPACE = -1;
+
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
     private final KeySpace space;
@@ -31,7 +34,7 @@ public final class ObjectKeys {
         return space;
     }
 
-    /** Returns the number of the key space in its registry. */
+    /** Returns the number of the key space in its registry, negative if it is not known there. */
     public int spaceId() {
         return spaceId;
     }
