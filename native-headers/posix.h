@@ -29,6 +29,7 @@ typedef unsigned int mode_t;
 #define EFAULT 14
 #define EBUSY 16
 #define EEXIST 17
+#define EXDEV 18
 #define ENODEV 19
 #define ENOTDIR 20
 #define EISDIR 21
@@ -42,10 +43,13 @@ typedef unsigned int mode_t;
 #define EROFS 30
 #define ENAMETOOLONG 36
 #define ENOSYS 38
+#define ENOTEMPTY 39
+#define ELOOP 40
 #define ENODATA 61
 #define ETIME 62
 #define EOVERFLOW 75
 #define EOPNOTSUPP 95
+#define EALREADY 114
 #define ESTALE 116
 #define EDQUOT 122
 #define ECANCELED 125
@@ -124,6 +128,21 @@ int fallocate(int fd, int mode, off_t offset, off_t size);
 int ftruncate(int fd, off_t size);
 int fsync(int fd);
 int fdatasync(int fd);
+
+#define SEEK_END 2
+#define SEEK_DATA 3
+#define SEEK_HOLE 4
+
+off_t lseek(int fd, off_t offset, int whence);
+
+#define POSIX_FADV_NORMAL 0
+#define POSIX_FADV_RANDOM 1
+#define POSIX_FADV_SEQUENTIAL 2
+#define POSIX_FADV_WILLNEED 3
+#define POSIX_FADV_DONTNEED 4
+
+/* Answers with the error itself, not through errno. */
+int posix_fadvise(int fd, off_t offset, off_t size, int advice);
 
 /* The size of a device's logical block, and of a device, in bytes. */
 #define BLKSSZGET 0x1268

@@ -1,7 +1,6 @@
 package io.kvtier.bindings.posix;
 
 import io.kvtier.bindings.Availability;
-import io.kvtier.bindings.posix.generated.PosixApi;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -19,43 +18,20 @@ public final class DirectIo {
      * @param blockBytes block size, a power of two
      */
     public static Availability probe(Path file, int blockBytes) {
-        if (!System.getProperty("os.name").equals("Linux")) {
-            return Availability.absent(NAME, "there is no O_DIRECT on " + System.getProperty("os.name"));
+        if (Posix.availability() instanceof Availability.Absent absent) {
+            return Availability.absent(NAME, absent.toString());
         }
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = PosixNative.errnoState(arena);
-            int flags = PosixApi.O_RDWR() | direct();
-            int descriptor = PosixNative.open(state, arena.allocateFrom(file.toString()), flags, 0);
-            if (descriptor < 0) {
-                return Availability.absent(NAME, "open with O_DIRECT ends with " + error(state));
-            }
-            try {
-                return writeAndRead(descriptor, blockBytes, state, arena);
-            } finally {
-                PosixNative.close(PosixNative.errnoState(arena), descriptor);
-            }
+        try (NativeFile direct = NativeFile.open(
+                        file, NativeFile.Option.READ, NativeFile.Option.WRITE, NativeFile.Option.DIRECT);
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment block = arena.allocate(blockBytes, blockBytes);
+            direct.write(block, 0);
+            long read = direct.read(block, 0);
+            return read == blockBytes
+                    ? Availability.present(NAME, "O_DIRECT", "blocks of " + blockBytes)
+                    : Availability.absent(NAME, "a read of " + blockBytes + " bytes gives " + read);
+        } catch (PosixException e) {
+            return Availability.absent(NAME, String.valueOf(e.getMessage()));
         }
-    }
-
-    private static Availability writeAndRead(int descriptor, int bytes, MemorySegment state, Arena arena) {
-        MemorySegment block = arena.allocate(bytes, bytes);
-        long written = PosixNative.pwrite(state, descriptor, block, bytes, 0);
-        if (written != bytes) {
-            return Availability.absent(NAME, "a write of " + bytes + " bytes gives " + written + ", " + error(state));
-        }
-        long read = PosixNative.pread(state, descriptor, block, bytes, 0);
-        return read == bytes
-                ? Availability.present(NAME, "O_DIRECT", "blocks of " + bytes)
-                : Availability.absent(NAME, "a read of " + bytes + " bytes gives " + read + ", " + error(state));
-    }
-
-    private static int direct() {
-        return System.getProperty("os.arch").equals("aarch64")
-                ? PosixApi.O_DIRECT_aarch64()
-                : PosixApi.O_DIRECT_x86_64();
-    }
-
-    private static String error(MemorySegment state) {
-        return PosixNative.text(PosixNative.errno(state));
     }
 }

@@ -128,6 +128,15 @@ public class PosixApi extends PosixApi$shared {
     public static int EEXIST() {
         return EEXIST;
     }
+    private static final int EXDEV = (int)18L;
+    /**
+     * {@snippet lang=c :
+     * #define EXDEV 18
+     * }
+     */
+    public static int EXDEV() {
+        return EXDEV;
+    }
     private static final int ENODEV = (int)19L;
     /**
      * {@snippet lang=c :
@@ -245,6 +254,24 @@ public class PosixApi extends PosixApi$shared {
     public static int ENOSYS() {
         return ENOSYS;
     }
+    private static final int ENOTEMPTY = (int)39L;
+    /**
+     * {@snippet lang=c :
+     * #define ENOTEMPTY 39
+     * }
+     */
+    public static int ENOTEMPTY() {
+        return ENOTEMPTY;
+    }
+    private static final int ELOOP = (int)40L;
+    /**
+     * {@snippet lang=c :
+     * #define ELOOP 40
+     * }
+     */
+    public static int ELOOP() {
+        return ELOOP;
+    }
     private static final int ENODATA = (int)61L;
     /**
      * {@snippet lang=c :
@@ -280,6 +307,15 @@ public class PosixApi extends PosixApi$shared {
      */
     public static int EOPNOTSUPP() {
         return EOPNOTSUPP;
+    }
+    private static final int EALREADY = (int)114L;
+    /**
+     * {@snippet lang=c :
+     * #define EALREADY 114
+     * }
+     */
+    public static int EALREADY() {
+        return EALREADY;
     }
     private static final int ESTALE = (int)116L;
     /**
@@ -640,6 +676,78 @@ public class PosixApi extends PosixApi$shared {
      */
     public static int FALLOC_FL_ZERO_RANGE() {
         return FALLOC_FL_ZERO_RANGE;
+    }
+    private static final int SEEK_END = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * #define SEEK_END 2
+     * }
+     */
+    public static int SEEK_END() {
+        return SEEK_END;
+    }
+    private static final int SEEK_DATA = (int)3L;
+    /**
+     * {@snippet lang=c :
+     * #define SEEK_DATA 3
+     * }
+     */
+    public static int SEEK_DATA() {
+        return SEEK_DATA;
+    }
+    private static final int SEEK_HOLE = (int)4L;
+    /**
+     * {@snippet lang=c :
+     * #define SEEK_HOLE 4
+     * }
+     */
+    public static int SEEK_HOLE() {
+        return SEEK_HOLE;
+    }
+    private static final int POSIX_FADV_NORMAL = (int)0L;
+    /**
+     * {@snippet lang=c :
+     * #define POSIX_FADV_NORMAL 0
+     * }
+     */
+    public static int POSIX_FADV_NORMAL() {
+        return POSIX_FADV_NORMAL;
+    }
+    private static final int POSIX_FADV_RANDOM = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * #define POSIX_FADV_RANDOM 1
+     * }
+     */
+    public static int POSIX_FADV_RANDOM() {
+        return POSIX_FADV_RANDOM;
+    }
+    private static final int POSIX_FADV_SEQUENTIAL = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * #define POSIX_FADV_SEQUENTIAL 2
+     * }
+     */
+    public static int POSIX_FADV_SEQUENTIAL() {
+        return POSIX_FADV_SEQUENTIAL;
+    }
+    private static final int POSIX_FADV_WILLNEED = (int)3L;
+    /**
+     * {@snippet lang=c :
+     * #define POSIX_FADV_WILLNEED 3
+     * }
+     */
+    public static int POSIX_FADV_WILLNEED() {
+        return POSIX_FADV_WILLNEED;
+    }
+    private static final int POSIX_FADV_DONTNEED = (int)4L;
+    /**
+     * {@snippet lang=c :
+     * #define POSIX_FADV_DONTNEED 4
+     * }
+     */
+    public static int POSIX_FADV_DONTNEED() {
+        return POSIX_FADV_DONTNEED;
     }
     private static final int BLKSSZGET = (int)4712L;
     /**
@@ -2281,6 +2389,131 @@ public class PosixApi extends PosixApi$shared {
                 traceDowncall("fdatasync", fd);
             }
             return (int)mh$.invokeExact(fd);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class lseek {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            PosixApi.C_LONG,
+            PosixApi.C_INT,
+            PosixApi.C_LONG,
+            PosixApi.C_INT
+        );
+
+        public static final MemorySegment ADDR = io.kvtier.bindings.internal.NativeLibraries.address("posix", "lseek");
+
+        public static final MethodHandle HANDLE = io.kvtier.bindings.internal.NativeLibraries.downcall("posix", "lseek", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * off_t lseek(int fd, off_t offset, int whence)
+     * }
+     */
+    public static FunctionDescriptor lseek$descriptor() {
+        return lseek.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * off_t lseek(int fd, off_t offset, int whence)
+     * }
+     */
+    public static MethodHandle lseek$handle() {
+        return lseek.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * off_t lseek(int fd, off_t offset, int whence)
+     * }
+     */
+    public static MemorySegment lseek$address() {
+        return lseek.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * off_t lseek(int fd, off_t offset, int whence)
+     * }
+     */
+    public static long lseek(int fd, long offset, int whence) {
+        var mh$ = lseek.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("lseek", fd, offset, whence);
+            }
+            return (long)mh$.invokeExact(fd, offset, whence);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class posix_fadvise {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            PosixApi.C_INT,
+            PosixApi.C_INT,
+            PosixApi.C_LONG,
+            PosixApi.C_LONG,
+            PosixApi.C_INT
+        );
+
+        public static final MemorySegment ADDR = io.kvtier.bindings.internal.NativeLibraries.address("posix", "posix_fadvise");
+
+        public static final MethodHandle HANDLE = io.kvtier.bindings.internal.NativeLibraries.downcall("posix", "posix_fadvise", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int posix_fadvise(int fd, off_t offset, off_t size, int advice)
+     * }
+     */
+    public static FunctionDescriptor posix_fadvise$descriptor() {
+        return posix_fadvise.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int posix_fadvise(int fd, off_t offset, off_t size, int advice)
+     * }
+     */
+    public static MethodHandle posix_fadvise$handle() {
+        return posix_fadvise.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int posix_fadvise(int fd, off_t offset, off_t size, int advice)
+     * }
+     */
+    public static MemorySegment posix_fadvise$address() {
+        return posix_fadvise.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int posix_fadvise(int fd, off_t offset, off_t size, int advice)
+     * }
+     */
+    public static int posix_fadvise(int fd, long offset, long size, int advice) {
+        var mh$ = posix_fadvise.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("posix_fadvise", fd, offset, size, advice);
+            }
+            return (int)mh$.invokeExact(fd, offset, size, advice);
         } catch (Error | RuntimeException ex) {
            throw ex;
         } catch (Throwable ex$) {

@@ -1,0 +1,127 @@
+package io.kvtier.bindings.posix;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/** Counts who is using a native resource, so that it is never freed under them. */
+final class InFlight {
+    /*
+     * One word:
+     *
+     *   bit 63       closed: nobody may enter
+     *   bits 32-62   holds, which last long: close refuses
+     *   bits 0-31    calls, which are short: close waits for them
+     *
+     * Entering is one addition. Who finds the door closed steps back; the closer may see that step as a call that is over at
+     * once. The closer closes the door first and looks at the counts then, so nobody can slip in between.
+     */
+    private static final long CLOSED = Long.MIN_VALUE;
+    private static final long HOLD = 1L << 32;
+    private static final long CALLS = HOLD - 1;
+    private static final long CLOSE_WAIT_NANOS = Duration.ofSeconds(10).toNanos();
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(InFlight.class, "state", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final String name;
+    private volatile long state;
+    private volatile @Nullable Thread closer;
+
+    /** Creates the counts of a resource that its errors call by this name. */
+    InFlight(String name) {
+        this.name = name;
+    }
+
+    /** Begins a call; {@link #exit} must follow. */
+    void enter() {
+        add(1);
+    }
+
+    /** Ends a call. */
+    void exit() {
+        leave(1);
+    }
+
+    /** Begins a use that may last; {@link #release} must follow. */
+    void hold() {
+        add(HOLD);
+    }
+
+    /** Ends a use that lasted. */
+    void release() {
+        leave(HOLD);
+    }
+
+    private void add(long unit) {
+        if ((long) STATE.getAndAdd(this, unit) < 0) {
+            leave(unit);
+            throw new IllegalStateException(name + " is closed");
+        }
+    }
+
+    private void leave(long unit) {
+        long before = (long) STATE.getAndAdd(this, -unit);
+        if (before - unit == CLOSED) {
+            LockSupport.unpark(closer);
+        }
+    }
+
+    boolean isClosed() {
+        return state < 0;
+    }
+
+    /**
+     * Closes the door and waits up to 10 seconds for the calls inside.
+     *
+     * @return whether this call closed it; false if it was closed before
+     * @throws IllegalStateException if there is a hold, or a call is still inside: the resource stays open
+     */
+    boolean close() {
+        return close(CLOSE_WAIT_NANOS);
+    }
+
+    /** Closes the door and waits for the calls inside, but not longer. */
+    synchronized boolean close(long waitNanos) {
+        if (isClosed()) {
+            return false;
+        }
+        closer = Thread.currentThread();
+        STATE.getAndBitwiseOr(this, CLOSED);
+        boolean interrupted = false;
+        long deadline = System.nanoTime() + waitNanos;
+        while (state != CLOSED) {
+            long left = deadline - System.nanoTime();
+            if ((state & ~CLOSED) >= HOLD || left <= 0) {
+                throw refusal();
+            }
+            LockSupport.parkNanos(this, left);
+            interrupted |= Thread.interrupted();
+        }
+        closer = null;
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return true;
+    }
+
+    /** Opens the door again: what {@link #close} made way for could not be done. */
+    void reopen() {
+        STATE.getAndBitwiseAnd(this, ~CLOSED);
+    }
+
+    private IllegalStateException refusal() {
+        closer = null;
+        long users = (long) STATE.getAndBitwiseAnd(this, ~CLOSED) & ~CLOSED;
+        return new IllegalStateException(name + " stays open: " + (users & CALLS) + " calls are inside it and "
+                + users / HOLD + " holders use it; close it again when they have ended");
+    }
+}
