@@ -18,9 +18,38 @@ import java.util.List;
 public final class Cuda {
     private static final int OLDEST_MAJOR = 12;
     private static final int NEWEST_MAJOR = 13;
-    private static final int INSUFFICIENT_DRIVER = 35;
-    private static final int NO_DEVICE = 100;
-    private static final int INIT_ERROR = 3;
+    /** What every release from 12.0 on has; the batch copy came later. */
+    private static final List<String> REQUIRED = List.of(
+            "cudaRuntimeGetVersion",
+            "cudaDriverGetVersion",
+            "cudaGetErrorName",
+            "cudaGetErrorString",
+            "cudaGetLastError",
+            "cudaGetDeviceCount",
+            "cudaSetDevice",
+            "cudaDeviceGetAttribute",
+            "cudaStreamCreateWithFlags",
+            "cudaStreamQuery",
+            "cudaStreamWaitEvent",
+            "cudaEventCreateWithFlags",
+            "cudaEventRecord",
+            "cudaEventQuery",
+            "cudaMalloc",
+            "cudaFree",
+            "cudaMallocAsync",
+            "cudaFreeAsync",
+            "cudaMemPoolCreate",
+            "cudaHostAlloc",
+            "cudaFreeHost",
+            "cudaHostRegister",
+            "cudaHostUnregister",
+            "cudaPointerGetAttributes",
+            "cudaMemcpyAsync",
+            "cudaMemcpyPeerAsync",
+            "cudaMemcpy2DAsync",
+            "cudaMemcpy3DAsync",
+            "cudaMemsetAsync",
+            "cudaIpcOpenMemHandle");
 
     private Cuda() {}
 
@@ -32,6 +61,61 @@ public final class Cuda {
     /** Returns whether there is a driver and a device, or why not. */
     public static Availability devices() {
         return Holder.DEVICES;
+    }
+
+    /**
+     * Returns the version of the runtime, e.g. 12090 for 12.9.
+     *
+     * @throws IllegalStateException if there is no runtime
+     */
+    public static int runtimeVersion() {
+        requireRuntime();
+        return ask(CudaApi::cudaRuntimeGetVersion);
+    }
+
+    /**
+     * Returns the major version of the runtime: 12 or 13.
+     *
+     * @throws IllegalStateException if there is no runtime
+     */
+    public static int runtimeMajor() {
+        return runtimeVersion() / 1000;
+    }
+
+    /**
+     * Returns the newest version of CUDA that the driver can serve, e.g. 13000 for 13.0; 0 if there is no driver.
+     *
+     * @throws IllegalStateException if there is no runtime
+     */
+    public static int driverVersion() {
+        requireRuntime();
+        return ask(CudaApi::cudaDriverGetVersion);
+    }
+
+    /**
+     * Returns the runtime's name and text for a status code, e.g. {@code cudaErrorNoDevice: no CUDA-capable device is
+     * detected}.
+     *
+     * @throws IllegalStateException if there is no runtime
+     */
+    public static String describeStatus(int status) {
+        requireRuntime();
+        return CudaNative.errorName(status) + ": " + CudaNative.errorText(status);
+    }
+
+    /** Throws unless there are a runtime, a driver and a device. */
+    static void require() {
+        require(devices());
+    }
+
+    private static void requireRuntime() {
+        require(runtime());
+    }
+
+    private static void require(Availability availability) {
+        if (availability instanceof Availability.Absent absent) {
+            throw new IllegalStateException(absent.toString());
+        }
     }
 
     /** Writes a version number such as 12090 as 12.9. */
@@ -54,10 +138,11 @@ public final class Cuda {
     }
 
     private static Availability useRuntime(SharedLibrary library) {
-        if (!library.missing(List.of("cudaRuntimeGetVersion", "cudaDriverGetVersion"))
-                .isEmpty()) {
+        List<String> missing = library.missing(REQUIRED);
+        if (!missing.isEmpty()) {
             return Availability.absent(
-                    "CUDA runtime", library.name() + " is no CUDA runtime: it has no version function");
+                    "CUDA runtime",
+                    library.name() + " is no CUDA runtime that kvtier can use: it lacks " + String.join(", ", missing));
         }
         NativeLibraries.loaded("cuda", library);
         int number = ask(CudaApi::cudaRuntimeGetVersion);
@@ -91,23 +176,21 @@ public final class Cuda {
     }
 
     private static String explain(int status, int driver) {
-        return switch (status) {
-            case 0, NO_DEVICE -> "the driver for " + version(driver) + " sees no device";
-            case INSUFFICIENT_DRIVER ->
-                "the driver is for " + version(driver)
-                        + ", older than the runtime needs; install a newer driver, or the" + " runtime of CUDA "
-                        + driver / 1000;
-            case INIT_ERROR -> "the driver for " + version(driver) + " cannot be initialised (status 3)";
-            default -> "the runtime answers with status " + status + " when asked for devices";
-        };
-    }
-
-    private interface Question {
-        int ask(MemorySegment answer);
+        if (status == CudaStatus.SUCCESS || status == CudaApi.cudaErrorNoDevice()) {
+            return "the driver for " + version(driver) + " sees no device";
+        }
+        if (status == CudaApi.cudaErrorInsufficientDriver()) {
+            return "the driver is for " + version(driver)
+                    + ", older than the runtime needs; install a newer driver, or the runtime of CUDA " + driver / 1000;
+        }
+        if (status == CudaApi.cudaErrorInitializationError()) {
+            return "the driver for " + version(driver) + " cannot be initialised (status " + status + ")";
+        }
+        return "the runtime answers with status " + status + " when asked for devices";
     }
 
     /** Returns a number, 0 if the question fails. */
-    private static int ask(Question question) {
+    private static int ask(Device.Question question) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment answer = arena.allocate(JAVA_INT);
             return question.ask(answer) == 0 ? answer.get(JAVA_INT, 0) : 0;

@@ -1,4 +1,7 @@
-/** The CUDA runtime: whether it is there, in which version, and which devices it sees. */
+/**
+ * The CUDA runtime, releases 12 and 13: devices, streams and events, memory on devices and pinned in the host, copies, and
+ * sharing between processes. {@link io.kvtier.bindings.cuda.Cuda} tells whether it can be used here.
+ */
 @NullMarked
 package io.kvtier.bindings.cuda;
 
