@@ -2,13 +2,15 @@ package io.kvtier.cli;
 
 import io.kvtier.bindings.Availability;
 import io.kvtier.bindings.cufile.CuFile;
+import io.kvtier.bindings.cufile.IoPath;
 import java.util.List;
+import java.util.Locale;
 import tools.jackson.core.JsonGenerator;
 
 /** cuFile and what stands in the way of direct transfers between device and disk. */
 final class CuFileExamination implements Examination {
     private final Availability availability = CuFile.availability();
-    private final List<String> obstacles = CuFile.obstacles();
+    private final IoPath path = CuFile.ioPath();
 
     @Override
     public String name() {
@@ -23,14 +25,16 @@ final class CuFileExamination implements Examination {
     @Override
     public List<Finding> findings() {
         Finding library = Availabilities.finding("cuFile", availability);
-        if (!availability.isAvailable()) {
-            return List.of(library);
-        }
-        return List.of(
-                library,
-                obstacles.isEmpty()
-                        ? Finding.good("GPUDirect", "nothing speaks against it")
-                        : Finding.missing("GPUDirect", "not direct", String.join("; ", obstacles)));
+        return availability.isAvailable() ? List.of(library, way()) : List.of(library);
+    }
+
+    private Finding way() {
+        String reasons = String.join("; ", path.reasons());
+        return switch (path.mode()) {
+            case DIRECT -> Finding.good("GPUDirect", "nothing speaks against it");
+            case COMPAT -> Finding.missing("GPUDirect", "not direct, through host memory", reasons);
+            case NONE -> Finding.missing("GPUDirect", "not usable", reasons);
+        };
     }
 
     @Override
@@ -39,9 +43,10 @@ final class CuFileExamination implements Examination {
         json.writeBooleanProperty("available", availability.isAvailable());
         json.writeName("library");
         Availabilities.write(json, availability);
-        json.writeBooleanProperty("direct", obstacles.isEmpty());
+        json.writeBooleanProperty("direct", path.isDirect());
+        json.writeStringProperty("path", path.mode().name().toLowerCase(Locale.ROOT));
         json.writeName("obstacles").writeStartArray();
-        obstacles.forEach(json::writeString);
+        path.reasons().forEach(json::writeString);
         json.writeEndArray();
         json.writeEndObject();
     }

@@ -1,18 +1,26 @@
 package io.kvtier.cli;
 
 import io.kvtier.bindings.Availability;
-import io.kvtier.bindings.cufile.CuFile;
 import io.kvtier.bindings.nixl.Agent;
 import io.kvtier.bindings.nixl.AgentConfig;
 import io.kvtier.bindings.nixl.Nixl;
 import io.kvtier.bindings.nixl.NixlException;
+import io.kvtier.bindings.nixl.PluginProbe;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import tools.jackson.core.JsonGenerator;
 
 /** NIXL and which of its plugins can really be put to work. */
 final class NixlExamination implements Examination {
+    /** Plugins that neither crash nor hang at their creation. */
+    private static final Set<String> KNOWN_GROUND = Set.of("POSIX", "UCX");
+
+    private static final Duration DEADLINE = Duration.ofSeconds(30);
+    private static final String ADVICE = "NIXL_LOG_LEVEL=INFO tells which library is missing";
+
     private record Plugin(String name, boolean loads, String reason) {}
 
     private final Availability availability = Nixl.availability();
@@ -75,18 +83,25 @@ final class NixlExamination implements Examination {
     }
 
     private static Plugin tryPlugin(String name) {
-        if (name.startsWith("GDS") && !CuFile.obstacles().isEmpty()) {
-            // Its creation opens cuFile's driver, which may never return on such a machine.
-            return new Plugin(name, false, String.join("; ", CuFile.obstacles()));
-        }
+        return KNOWN_GROUND.contains(name) ? tryHere(name) : tryApart(name);
+    }
+
+    private static Plugin tryHere(String name) {
         try (Agent agent = Agent.create("doctor-" + name, AgentConfig.DEFAULT)) {
-            agent.createBackend(name, name.equals("OBJ") ? Map.of("bucket", "doctor") : Map.of());
+            agent.createBackend(name, Map.of());
             return new Plugin(name, true, "");
         } catch (NixlException e) {
-            return new Plugin(
-                    name,
-                    false,
-                    "NIXL refuses it (" + e.codeName() + "); NIXL_LOG_LEVEL=INFO tells which library is missing");
+            return new Plugin(name, false, "NIXL refuses it (" + e.codeName() + "); " + ADVICE);
+        } catch (IllegalArgumentException | IllegalStateException e) {
+            return new Plugin(name, false, String.valueOf(e.getMessage()));
         }
+    }
+
+    private static Plugin tryApart(String name) {
+        Map<String, String> params = name.equals("OBJ") ? Map.of("bucket", "doctor") : Map.of();
+        return switch (PluginProbe.run(name, params, DEADLINE)) {
+            case Availability.Present _ -> new Plugin(name, true, "");
+            case Availability.Absent absent -> new Plugin(name, false, absent.reason() + "; " + ADVICE);
+        };
     }
 }

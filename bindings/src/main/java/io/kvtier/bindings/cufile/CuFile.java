@@ -3,17 +3,12 @@ package io.kvtier.bindings.cufile;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import io.kvtier.bindings.Availability;
-import io.kvtier.bindings.cuda.Cuda;
 import io.kvtier.bindings.cufile.generated.CuFileApi;
 import io.kvtier.bindings.internal.LibrarySearch;
 import io.kvtier.bindings.internal.NativeLibraries;
 import io.kvtier.bindings.internal.SharedLibrary;
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 
 /** Whether cuFile can be used here. The library is looked for and loaded at the first question, once. */
@@ -26,39 +21,38 @@ public final class CuFile {
     }
 
     /**
-     * Returns why I/O would not go directly between device and disk but through the host (cuFile's compatibility mode), or
-     * not at all; empty if nothing speaks against the direct way. Only looks; opens no driver.
+     * Returns which way I/O would take here, by a look at the machine and the configuration only; no driver is opened. Once
+     * it is open, {@link Driver#ioPath} knows better.
      */
-    public static List<String> obstacles() {
-        List<String> obstacles = new ArrayList<>();
-        if (availability() instanceof Availability.Absent absent) {
-            obstacles.add(absent.reason());
-            return obstacles;
-        }
-        if (Cuda.devices() instanceof Availability.Absent absent) {
-            obstacles.add(absent.reason());
-        }
-        if (!Files.isReadable(Path.of("/proc/modules"))) {
-            obstacles.add(
-                    "the kernel has no loadable modules (/proc/modules is not readable), so opening cuFile's driver"
-                            + " would never return; kvtier does not open it");
-        } else if (!contains("/proc/modules", "nvidia_fs")) {
-            obstacles.add("the kernel module nvidia-fs is not loaded");
-        }
-        if (!Files.isDirectory(Path.of("/run/udev"))) {
-            obstacles.add("/run/udev is missing; in a container, mount it");
-        }
-        if (contains("/proc/version", "microsoft")) {
-            obstacles.add("WSL has no GPUDirect Storage");
-        }
-        return obstacles;
+    public static IoPath ioPath() {
+        return Obstacles.look();
     }
 
-    private static boolean contains(String file, String text) {
-        try {
-            return Files.readString(Path.of(file)).contains(text);
-        } catch (IOException e) {
-            return false;
+    /**
+     * Checks that cuFile's driver can be opened, by cuFile itself or by a plugin that uses it. First looks whether the
+     * library is there and the kernel has loadable modules; without them the open would never return. Then, once per JVM,
+     * opens the driver in a process of its own, with a deadline of 15 seconds; the system property {@code
+     * kvtier.cufile.probeSeconds} changes it, and 0 leaves out the look at the kernel and the trial.
+     *
+     * @throws IllegalStateException if it cannot be opened; says why
+     */
+    public static void requireDriverCanOpen() {
+        DriverGuard.require();
+    }
+
+    /** Throws unless the library is there. */
+    static void require() {
+        if (availability() instanceof Availability.Absent absent) {
+            throw new IllegalStateException(absent.toString());
+        }
+    }
+
+    /** Throws unless the library has a function that came with a later release. */
+    static void requireFunction(String function, String since) {
+        require();
+        if (NativeLibraries.address("cufile", function).equals(MemorySegment.NULL)) {
+            throw new UnsupportedOperationException(
+                    availability() + " has no " + function + "; it came with cuFile " + since);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.kvtier.bindings.nixl;
 
+import io.kvtier.bindings.cuda.DeviceMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -7,27 +8,44 @@ import java.util.Objects;
 
 /**
  * A list of places of one memory type: what is registered, what a transfer reads or writes, what is asked for. All is
- * checked here, before NIXL sees it. Not thread-safe; it may be reused for any number of calls.
+ * checked here, before NIXL sees it. Not thread-safe; it may be reused for any number of calls, which take what it holds
+ * then: what is added later is not theirs.
  */
 public final class Descriptors {
     private static final String NO_METADATA = "";
     /** Linux moves less than 2 GiB at a time, and NIXL does not split. */
     static final long MAX_BYTES = 1L << 30;
 
-    record Entry(long address, long length, long device, String metadata) {}
+    /** What an entry may be used for. */
+    enum Use {
+        /** Registered, transferred. */
+        ANY,
+        /** Transferred: the file was registered under its number. */
+        TRANSFER,
+        /** Asked for. */
+        QUERY
+    }
+
+    record Entry(long address, long length, long device, String metadata, Use use) {
+        long end() {
+            return address + length;
+        }
+    }
 
     private final MemoryType type;
-    private final List<Entry> entries = new ArrayList<>();
+    private final List<Entry> entries;
     // Whoever holds the list keeps the memory reachable.
-    private final List<MemorySegment> segments = new ArrayList<>();
+    private final List<MemorySegment> segments;
 
-    private Descriptors(MemoryType type) {
+    private Descriptors(MemoryType type, List<Entry> entries, List<MemorySegment> segments) {
         this.type = type;
+        this.entries = entries;
+        this.segments = segments;
     }
 
     /** Returns an empty list of a type. */
     public static Descriptors of(MemoryType type) {
-        return new Descriptors(Objects.requireNonNull(type, "type"));
+        return new Descriptors(Objects.requireNonNull(type, "type"), new ArrayList<>(), new ArrayList<>());
     }
 
     /**
@@ -61,6 +79,17 @@ public final class Descriptors {
     }
 
     /**
+     * Adds host memory of another agent, which must have registered it and told its address. Not for this agent's own.
+     *
+     * @param address where it lies in the other agent's process
+     * @param length bytes
+     */
+    public Descriptors addRemote(long address, long length) {
+        require(MemoryType.DRAM);
+        return add(address, length, 0, NO_METADATA, Use.TRANSFER);
+    }
+
+    /**
      * Adds device memory.
      *
      * @param address device address
@@ -69,7 +98,21 @@ public final class Descriptors {
      */
     public Descriptors addDevice(long address, long length, int ordinal) {
         require(MemoryType.VRAM);
+        if (ordinal < 0) {
+            throw new IllegalArgumentException("CUDA device " + ordinal + " is negative");
+        }
         return add(address, length, ordinal, NO_METADATA);
+    }
+
+    /**
+     * Adds part of device memory, which must stay open until its registration is closed.
+     *
+     * @throws IllegalArgumentException if {@code length} is below 1, or the list is of another type
+     * @throws IndexOutOfBoundsException if the part is not in the memory
+     */
+    public Descriptors addDevice(DeviceMemory memory, long offset, long length) {
+        Objects.checkFromIndexSize(offset, length, memory.byteSize());
+        return addDevice(memory.address() + offset, length, memory.device().ordinal());
     }
 
     /**
@@ -114,7 +157,7 @@ public final class Descriptors {
      */
     public Descriptors addRegisteredPath(long id, long offset, long length) {
         require(MemoryType.FILE);
-        return add(offset, length, id, NO_METADATA);
+        return add(offset, length, id, NO_METADATA, Use.TRANSFER);
     }
 
     /**
@@ -124,7 +167,7 @@ public final class Descriptors {
      */
     public Descriptors addPath(String path) {
         require(MemoryType.FILE);
-        return addChecked(0, 1, entries.size(), text("path", path));
+        return add(0, 1, entries.size(), text("path", path), Use.QUERY);
     }
 
     /**
@@ -171,14 +214,45 @@ public final class Descriptors {
         return entries;
     }
 
-    /** Throws if a segment was closed meanwhile. */
-    void requireAlive() {
-        for (MemorySegment segment : segments) {
-            if (!segment.scope().isAlive()) {
-                throw new IllegalStateException("memory of " + segment.byteSize() + " bytes at 0x"
-                        + Long.toHexString(segment.address()) + " was closed before its transfer");
+    /** Returns what the list holds now. */
+    Descriptors snapshot() {
+        return new Descriptors(type, List.copyOf(entries), List.copyOf(segments));
+    }
+
+    /** Throws if there is no entry, or one is not meant for some use. */
+    Descriptors requireFor(Use use) {
+        if (entries.isEmpty()) {
+            throw new IllegalArgumentException("there must be at least one descriptor");
+        }
+        for (Entry entry : entries) {
+            if (entry.use() == Use.QUERY ? use != Use.QUERY : entry.use() == Use.TRANSFER && use == Use.ANY) {
+                throw new IllegalArgumentException(
+                        entry.use() == Use.QUERY
+                                ? "the path '" + entry.metadata() + "' can only be asked for; add it with a mode and id"
+                                : type + " " + entry.device() + " at " + entry.address() + " was added as registered"
+                                        + " already; to register it, name its path or segment");
             }
         }
+        return this;
+    }
+
+    /** Throws if a segment was closed meanwhile. Allocates nothing. */
+    void requireAlive() {
+        for (int i = 0; i < segments.size(); i++) {
+            if (!segments.get(i).scope().isAlive()) {
+                throw closed(segments.get(i));
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return size() + " descriptors of type " + type + ", " + bytes() + " bytes";
+    }
+
+    private static IllegalStateException closed(MemorySegment segment) {
+        return new IllegalStateException("memory of " + segment.byteSize() + " bytes at 0x"
+                + Long.toHexString(segment.address()) + " was closed before its transfer");
     }
 
     private void require(MemoryType expected) {
@@ -188,22 +262,19 @@ public final class Descriptors {
     }
 
     private Descriptors add(long address, long length, long device, String metadata) {
-        if (length < 1 || address < 0) {
+        return add(address, length, device, metadata, Use.ANY);
+    }
+
+    private Descriptors add(long address, long length, long device, String metadata, Use use) {
+        if (length < 1 || address < 0 || address > Long.MAX_VALUE - length) {
             throw new IllegalArgumentException("a descriptor needs a length of at least 1 and no negative address, got "
                     + length + " at " + address);
         }
-        return addChecked(address, length, device, metadata);
-    }
-
-    private Descriptors addChecked(long address, long length, long device, String metadata) {
-        entries.add(new Entry(address, length, device, metadata));
+        entries.add(new Entry(address, length, device, metadata, use));
         return this;
     }
 
     private static String text(String name, String value) {
-        if (value.isEmpty() || value.indexOf('\0') >= 0) {
-            throw new IllegalArgumentException(name + " must not be empty or contain a NUL");
-        }
-        return value;
+        return Names.require(name, value);
     }
 }

@@ -9,6 +9,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import io.kvtier.bindings.nixl.generated.NixlApi;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -32,7 +33,7 @@ final class NativeLists {
             params.forEach((key, value) -> NixlStatus.check(
                     "params_add",
                     NixlApi.nixl_capi_params_add(container, arena.allocateFrom(key), arena.allocateFrom(value)),
-                    key + "=" + value));
+                    "parameter " + key));
             return use.with(container);
         } finally {
             NixlApi.nixl_capi_destroy_params(container);
@@ -141,6 +142,27 @@ final class NativeLists {
         } finally {
             NixlApi.nixl_capi_destroy_opt_args(args);
         }
+    }
+
+    /** Makes the options of a call that needs no other memory. */
+    static <R> R withOptionsOnly(TransferOptions options, Use<R> use) {
+        try (Arena arena = Arena.ofConfined()) {
+            return withOptions(List.of(), options, arena, use);
+        }
+    }
+
+    /** Makes the options of a call that exchanges metadata. */
+    static int withServer(MetadataServer server, Arena arena, Use<Integer> use) {
+        InetSocketAddress address = server.address();
+        return withOptions(List.of(), TransferOptions.DEFAULT, arena, args -> {
+            if (address != null) {
+                MemorySegment host = arena.allocateFrom(address.getAddress().getHostAddress());
+                NixlStatus.check("opt_args_set_ip_addr", NixlApi.nixl_capi_opt_args_set_ip_addr(args, host));
+                NixlStatus.check(
+                        "opt_args_set_port", NixlApi.nixl_capi_opt_args_set_port(args, (short) address.getPort()));
+            }
+            return use.with(args);
+        });
     }
 
     /** Copies a list of names and frees it. */

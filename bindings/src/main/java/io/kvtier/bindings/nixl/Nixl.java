@@ -6,6 +6,7 @@ import io.kvtier.bindings.internal.LibrarySearch;
 import io.kvtier.bindings.internal.NativeLibraries;
 import io.kvtier.bindings.internal.SharedLibrary;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,8 +26,13 @@ public final class Nixl {
             "nixl_capi_post_xfer_req",
             "nixl_capi_get_xfer_status",
             "nixl_capi_release_xfer_req",
+            "nixl_capi_prep_xfer_dlist",
+            "nixl_capi_make_xfer_req",
+            "nixl_capi_query_xfer_backend",
+            "nixl_capi_get_local_partial_md",
             "nixl_capi_query_mem",
             "nixl_capi_get_notifs");
+    private static final String SINCE_1_5 = "nixl_capi_opt_args_set_custom_param";
     private static final Pattern WHEEL = Pattern.compile("nixl_cu1[23]-(.+)\\.dist-info");
 
     private Nixl() {}
@@ -40,6 +46,16 @@ public final class Nixl {
         if (availability() instanceof Availability.Absent absent) {
             throw new IllegalStateException(absent.toString());
         }
+    }
+
+    /** Returns the functions without which a library is not taken. */
+    static List<String> required() {
+        return REQUIRED;
+    }
+
+    /** Returns whether the POSIX plugin's default queue reports I/O that failed or came back short: since 1.5. */
+    static boolean reportsFailedIo() {
+        return !NativeLibraries.address("nixl", SINCE_1_5).equals(MemorySegment.NULL);
     }
 
     private static Availability load() {
@@ -98,7 +114,7 @@ public final class Nixl {
                 return "unknown (" + e.getMessage() + ")";
             }
         }
-        return library.find("nixl_capi_create_remote_dlist").isPresent() ? "1.5 or newer" : "1.4";
+        return library.find(SINCE_1_5).isPresent() ? "1.5 or newer" : "1.4";
     }
 
     private static final class Holder {

@@ -2,7 +2,10 @@ package io.kvtier.bindings.nixl;
 
 import io.kvtier.bindings.NativeStatusException;
 
-/** NIXL refused a call. It gives no text: its own log, on the standard error stream, may say more. */
+/**
+ * NIXL refused a call, or called done what was not. It gives no text: its own log, on the standard error stream, may say
+ * more.
+ */
 public final class NixlException extends NativeStatusException {
     private static final long serialVersionUID = 1L;
 
@@ -19,7 +22,15 @@ public final class NixlException extends NativeStatusException {
         return code() == NixlStatus.NOT_FOUND;
     }
 
+    /** Returns whether a file is too short for what was to be read or written; NIXL itself may have called it done. */
+    public boolean isShort() {
+        return code() == NixlStatus.SHORT;
+    }
+
     private static String name(int code) {
+        if (code == NixlStatus.SHORT) {
+            return "SHORT";
+        }
         if (code == NixlStatus.IN_PROGRESS) {
             return "IN_PROG";
         }

@@ -8,6 +8,9 @@ final class NixlStatus {
     static final int IN_PROGRESS = NixlApi.NIXL_CAPI_IN_PROG();
     static final int NOT_FOUND = NixlApi.NIXL_CAPI_ERROR_NOT_FOUND();
     static final int NO_TELEMETRY = NixlApi.NIXL_CAPI_ERROR_NO_TELEMETRY();
+    static final int BACKEND = NixlApi.NIXL_CAPI_ERROR_BACKEND();
+    /** Not NIXL's: a file is too short for what NIXL was asked to do or calls done. */
+    static final int SHORT = Integer.MIN_VALUE;
 
     private NixlStatus() {}
 

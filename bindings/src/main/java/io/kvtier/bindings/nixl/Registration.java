@@ -4,7 +4,7 @@ import java.util.List;
 
 /**
  * Memory, files or objects that an agent may transfer to and from. The caller closes it before the memory, and after the
- * transfers that use it; closing the agent closes it too.
+ * transfers and prepared descriptors that use it; closing the agent closes it too.
  */
 public final class Registration implements AutoCloseable {
     private final Agent agent;
@@ -18,7 +18,7 @@ public final class Registration implements AutoCloseable {
         this.backends = backends;
     }
 
-    /** Returns what is registered. */
+    /** Returns what is registered; the list is fixed. */
     public Descriptors descriptors() {
         return descriptors;
     }
@@ -26,13 +26,21 @@ public final class Registration implements AutoCloseable {
     /**
      * Ends the registration. Closing twice does nothing.
      *
+     * @throws IllegalStateException if a transfer or prepared descriptors that are open use what is registered; close those
+     *     first
      * @throws NixlException if NIXL does not know it any more
      */
     @Override
     public synchronized void close() {
-        if (!closed) {
+        if (closed) {
+            return;
+        }
+        try {
+            agent.deregister(this, backends);
             closed = true;
-            agent.deregister(this, descriptors, backends);
+        } catch (NixlException e) {
+            closed = true;
+            throw e;
         }
     }
 }
