@@ -54,7 +54,11 @@ public final class Errno {
             Map.entry(PosixApi.EOPNOTSUPP(), "EOPNOTSUPP"),
             Map.entry(PosixApi.ESTALE(), "ESTALE"),
             Map.entry(PosixApi.EDQUOT(), "EDQUOT"),
-            Map.entry(PosixApi.ECANCELED(), "ECANCELED"));
+            Map.entry(PosixApi.ECANCELED(), "ECANCELED"),
+            Map.entry(PosixApi.EXDEV(), "EXDEV"),
+            Map.entry(PosixApi.ENOTEMPTY(), "ENOTEMPTY"),
+            Map.entry(PosixApi.ELOOP(), "ELOOP"),
+            Map.entry(PosixApi.EALREADY(), "EALREADY"));
 
     private Errno() {}
 
