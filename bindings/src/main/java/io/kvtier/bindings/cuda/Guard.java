@@ -1,28 +1,27 @@
 package io.kvtier.bindings.cuda;
 
 import io.kvtier.bindings.cuda.generated.CudaApi;
-import io.kvtier.bindings.internal.Backoff;
+import io.kvtier.bindings.internal.InFlight;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /** Keeps a handle from being closed under a call that uses it, and from being used when it is closed. */
 final class Guard {
     /*
-     * `state` counts the calls inside, of any threads. Closing goes from 0 to SHUT in one step, so a call either keeps the
-     * handle open or sees that it is not. Whoever shut it then finds out whether native code has done with the handle, and
-     * either reopens it or ends it for good. SHUT does not say that work is over, CLOSED does.
+     * `users` counts the calls inside, of any threads; a call either keeps the handle open or is not let in. Whoever shut the
+     * handle finds out whether native code has done with it, and either reopens it or ends it for good. That nobody is let in
+     * does not say that work is over, `ended` does.
      */
     static final Duration CLOSE_WAIT = Duration.ofSeconds(10);
-    private static final int SHUT = -1;
-    private static final int CLOSED = -2;
 
-    private final String kind;
+    private final String name;
     private final Device device;
-    private final AtomicInteger state = new AtomicInteger();
+    private final InFlight users;
+    private volatile boolean ended;
 
     Guard(String kind, Device device) {
-        this.kind = kind;
+        this.name = kind + " of " + device;
         this.device = device;
+        this.users = new InFlight("the " + name);
     }
 
     /**
@@ -31,9 +30,7 @@ final class Guard {
      * @throws IllegalStateException if the handle is closed
      */
     void enter() {
-        if (!tryEnter()) {
-            throw closed();
-        }
+        users.enter();
     }
 
     /** Lets a call in and selects the device of the handle on this thread of the operating system. */
@@ -44,7 +41,7 @@ final class Guard {
 
     /** Like {@link #enterOnDevice}, but returns false if the handle is closed. */
     boolean tryEnterOnDevice() {
-        if (!tryEnter()) {
+        if (!users.tryEnter()) {
             return false;
         }
         selectOrExit();
@@ -52,59 +49,50 @@ final class Guard {
     }
 
     void exit() {
-        state.decrementAndGet();
+        users.exit();
     }
 
     /** Returns whether the handle is gone for good. */
     boolean isClosed() {
-        return state.get() == CLOSED;
+        return ended;
     }
 
     /**
-     * Lets no more calls in, as soon as none is inside.
+     * Lets no more calls in and waits until none is inside.
      *
      * @throws IllegalStateException if one stays until the deadline; the handle stays open
      */
     void shut(long deadline) {
-        for (int polls = 0; !state.compareAndSet(0, SHUT); polls++) {
-            if (!Backoff.pause(polls, deadline)) {
-                throw stillInUse("another thread's call");
-            }
+        try {
+            users.close(deadline - System.nanoTime());
+        } catch (IllegalStateException e) {
+            throw (IllegalStateException) stillInUse("another thread's call").initCause(e);
         }
     }
 
     /** Undoes {@link #shut}. */
     void reopen() {
-        state.set(0);
+        users.reopen();
     }
 
     /** Follows {@link #shut} when nothing uses the handle any more. */
     void end() {
-        state.set(CLOSED);
+        ended = true;
     }
 
     IllegalStateException closed() {
-        return new IllegalStateException("the " + this + " is closed");
+        return new IllegalStateException(users + " is closed");
     }
 
     /** Returns the exception for a close that cannot be. */
     IllegalStateException stillInUse(String user) {
-        return new IllegalStateException(
-                "the " + this + " is still in use by " + user + " after " + CLOSE_WAIT.toSeconds()
-                        + " seconds, or the thread was interrupted; it stays open, close it again later");
+        return new IllegalStateException(users + " is still in use by " + user + " after " + CLOSE_WAIT.toSeconds()
+                + " seconds, or the thread was interrupted; it stays open, close it again later");
     }
 
     @Override
     public String toString() {
-        return kind + " of " + device;
-    }
-
-    private boolean tryEnter() {
-        int now = state.get();
-        while (now >= 0 && !state.compareAndSet(now, now + 1)) {
-            now = state.get();
-        }
-        return now >= 0;
+        return name;
     }
 
     private void selectOrExit() {

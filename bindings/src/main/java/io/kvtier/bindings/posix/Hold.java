@@ -1,5 +1,6 @@
 package io.kvtier.bindings.posix;
 
+import io.kvtier.bindings.internal.InFlight;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**

@@ -1,6 +1,7 @@
 package io.kvtier.bindings.posix;
 
 import io.kvtier.bindings.NativeHandles;
+import io.kvtier.bindings.internal.InFlight;
 import io.kvtier.bindings.posix.generated.PosixApi;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,4 +1,4 @@
-package io.kvtier.bindings.posix;
+package io.kvtier.bindings.internal;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -7,7 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** Counts who is using a native resource, so that it is never freed under them. */
-final class InFlight {
+public final class InFlight {
     /*
      * One word:
      *
@@ -15,8 +15,8 @@ final class InFlight {
      *   bits 32-62   holds, which last long: close refuses
      *   bits 0-31    calls, which are short: close waits for them
      *
-     * Entering is one addition. Who finds the door closed steps back; the closer may see that step as a call that is over at
-     * once. The closer closes the door first and looks at the counts then, so nobody can slip in between.
+     * Entering is one compare-and-set, which fails once the door is closed. The closer closes the door first and looks at
+     * the counts then: they can only fall, so nobody can slip in between.
      */
     private static final long CLOSED = Long.MIN_VALUE;
     private static final long HOLD = 1L << 32;
@@ -36,36 +36,56 @@ final class InFlight {
     private volatile long state;
     private volatile @Nullable Thread closer;
 
-    /** Creates the counts of a resource that its errors call by this name. */
-    InFlight(String name) {
+    /** Creates the counts of a resource that its errors call by this name, e.g. {@code the file a.txt}. */
+    public InFlight(String name) {
         this.name = name;
     }
 
-    /** Begins a call; {@link #exit} must follow. */
-    void enter() {
+    /**
+     * Begins a call; {@link #exit} must follow.
+     *
+     * @throws IllegalStateException if it is closed
+     */
+    public void enter() {
         add(1);
     }
 
+    /** Begins a call, {@link #exit} must follow, or returns false if it is closed. */
+    public boolean tryEnter() {
+        return tryAdd(1);
+    }
+
     /** Ends a call. */
-    void exit() {
+    public void exit() {
         leave(1);
     }
 
-    /** Begins a use that may last; {@link #release} must follow. */
-    void hold() {
+    /**
+     * Begins a use that may last; {@link #release} must follow.
+     *
+     * @throws IllegalStateException if it is closed
+     */
+    public void hold() {
         add(HOLD);
     }
 
     /** Ends a use that lasted. */
-    void release() {
+    public void release() {
         leave(HOLD);
     }
 
     private void add(long unit) {
-        if ((long) STATE.getAndAdd(this, unit) < 0) {
-            leave(unit);
+        if (!tryAdd(unit)) {
             throw new IllegalStateException(name + " is closed");
         }
+    }
+
+    private boolean tryAdd(long unit) {
+        long now = state;
+        while (now >= 0 && !STATE.compareAndSet(this, now, now + unit)) {
+            now = state;
+        }
+        return now >= 0;
     }
 
     private void leave(long unit) {
@@ -75,7 +95,8 @@ final class InFlight {
         }
     }
 
-    boolean isClosed() {
+    /** Returns whether the door is closed, or about to be: a {@link #close} that waits may still fail. */
+    public boolean isClosed() {
         return state < 0;
     }
 
@@ -85,41 +106,54 @@ final class InFlight {
      * @return whether this call closed it; false if it was closed before
      * @throws IllegalStateException if there is a hold, or a call is still inside: the resource stays open
      */
-    boolean close() {
+    public boolean close() {
         return close(CLOSE_WAIT_NANOS);
     }
 
-    /** Closes the door and waits for the calls inside, but not longer. */
-    synchronized boolean close(long waitNanos) {
+    /**
+     * Closes the door and waits for the calls inside, but not longer than told. An interrupted thread waits too: whoever
+     * closes frees the resource next.
+     *
+     * @return whether this call closed it; false if it was closed before
+     * @throws IllegalStateException if there is a hold, or a call is still inside: the resource stays open
+     */
+    public synchronized boolean close(long waitNanos) {
         if (isClosed()) {
             return false;
         }
         closer = Thread.currentThread();
         STATE.getAndBitwiseOr(this, CLOSED);
         boolean interrupted = false;
-        long deadline = System.nanoTime() + waitNanos;
-        while (state != CLOSED) {
-            long left = deadline - System.nanoTime();
-            if ((state & ~CLOSED) >= HOLD || left <= 0) {
-                throw refusal();
+        try {
+            long deadline = System.nanoTime() + waitNanos;
+            while (state != CLOSED) {
+                long left = deadline - System.nanoTime();
+                if ((state & ~CLOSED) >= HOLD || left <= 0) {
+                    throw refusal();
+                }
+                LockSupport.parkNanos(this, left);
+                interrupted |= Thread.interrupted();
             }
-            LockSupport.parkNanos(this, left);
-            interrupted |= Thread.interrupted();
+            return true;
+        } finally {
+            closer = null;
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
-        closer = null;
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-        return true;
     }
 
     /** Opens the door again: what {@link #close} made way for could not be done. */
-    void reopen() {
+    public void reopen() {
         STATE.getAndBitwiseAnd(this, ~CLOSED);
     }
 
+    @Override
+    public String toString() {
+        return name;
+    }
+
     private IllegalStateException refusal() {
-        closer = null;
         long users = (long) STATE.getAndBitwiseAnd(this, ~CLOSED) & ~CLOSED;
         return new IllegalStateException(name + " stays open: " + (users & CALLS) + " calls are inside it and "
                 + users / HOLD + " holders use it; close it again when they have ended");

@@ -1,7 +1,6 @@
 package io.kvtier.bindings.posix;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.kvtier.bindings.NativeHandles;
 import io.kvtier.bindings.posix.NativeFile.Option;
@@ -20,65 +19,9 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 @EnabledOnOs(OS.LINUX)
-class InFlightTest {
-    private static final long MINUTE = TimeUnit.SECONDS.toNanos(60);
-
+class NativeFileCloseTest {
     @TempDir
     Path folder;
-
-    @Test
-    void closeWaitsForTheCallInside() throws Exception {
-        InFlight users = new InFlight("thing");
-        users.enter();
-        Thread closer = Thread.ofPlatform().start(() -> users.close(MINUTE));
-        long deadline = System.nanoTime() + MINUTE;
-        while (closer.getState() != Thread.State.TIMED_WAITING) {
-            assertThat(System.nanoTime()).isLessThan(deadline);
-            Thread.onSpinWait();
-        }
-        assertThatThrownBy(users::enter)
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessage("thing is closed");
-        users.exit();
-        closer.join(60_000);
-        assertThat(closer.isAlive()).isFalse();
-        assertThat(users.isClosed()).isTrue();
-        assertThat(users.close(0)).isFalse();
-    }
-
-    @Test
-    void closeGivesUpAndTheThingStaysOpen() {
-        InFlight users = new InFlight("thing");
-        users.enter();
-        assertThatThrownBy(() -> users.close(TimeUnit.MILLISECONDS.toNanos(10)))
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("1 calls are inside it and 0 holders");
-        users.hold();
-        users.enter();
-        assertThatThrownBy(() -> users.close(MINUTE))
-                .as("at once, for a holder")
-                .hasMessageContaining("2 calls are inside it and 1 holders");
-        users.exit();
-        users.exit();
-        users.release();
-        assertThat(users.close()).isTrue();
-    }
-
-    @Test
-    void interruptedCloserGoesOnWaitingAndKeepsTheInterrupt() throws Exception {
-        InFlight users = new InFlight("thing");
-        users.enter();
-        AtomicInteger interrupts = new AtomicInteger();
-        Thread closer = Thread.ofPlatform().start(() -> {
-            users.close(MINUTE);
-            interrupts.set(Thread.currentThread().isInterrupted() ? 1 : -1);
-        });
-        closer.interrupt();
-        users.exit();
-        closer.join(60_000);
-        assertThat(interrupts).hasValueGreaterThanOrEqualTo(-1).doesNotHaveValue(0);
-        assertThat(users.isClosed()).isTrue();
-    }
 
     @Test
     void noReadSeesTheFileThatGotTheNumberOfAClosedOne() throws Exception {
