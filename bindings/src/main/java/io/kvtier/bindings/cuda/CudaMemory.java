@@ -1,5 +1,6 @@
 package io.kvtier.bindings.cuda;
 
+import io.kvtier.bindings.Hold;
 import io.kvtier.bindings.NativeHandles;
 import io.kvtier.bindings.internal.Backoff;
 
@@ -53,11 +54,20 @@ public abstract sealed class CudaMemory implements AutoCloseable permits DeviceM
     }
 
     /**
+     * Keeps the memory open until the result is closed, for native code that uses it beyond a call.
+     *
+     * @throws IllegalStateException if the memory is closed
+     */
+    public final Hold hold() {
+        return guard.hold();
+    }
+
+    /**
      * Frees the memory, when all work that uses it is done: waits up to 10 seconds for that. Closing twice does nothing.
      * Blocks: call it on a platform thread.
      *
-     * @throws IllegalStateException if work is not done then, or another thread is in a call: the memory stays open; close
-     *     it again later
+     * @throws IllegalStateException if work is not done then, another thread is in a call or there is a {@link #hold}: the
+     *     memory stays open; close it again later
      * @throws CudaException if the runtime refuses, or tells of an earlier error; the memory is closed nevertheless
      */
     @Override

@@ -1,5 +1,6 @@
 package io.kvtier.bindings.cuda;
 
+import io.kvtier.bindings.Hold;
 import io.kvtier.bindings.cuda.generated.CudaApi;
 import io.kvtier.bindings.internal.InFlight;
 import java.time.Duration;
@@ -52,6 +53,11 @@ final class Guard {
         users.exit();
     }
 
+    /** Keeps the handle open until the result is closed. */
+    Hold hold() {
+        return users.holdUntilClosed();
+    }
+
     /** Returns whether the handle is gone for good. */
     boolean isClosed() {
         return ended;
@@ -66,7 +72,7 @@ final class Guard {
         try {
             users.close(deadline - System.nanoTime());
         } catch (IllegalStateException e) {
-            throw (IllegalStateException) stillInUse("another thread's call").initCause(e);
+            throw (IllegalStateException) stillInUse("a call or a holder").initCause(e);
         }
     }
 

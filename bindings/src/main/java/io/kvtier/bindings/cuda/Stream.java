@@ -1,5 +1,6 @@
 package io.kvtier.bindings.cuda;
 
+import io.kvtier.bindings.Hold;
 import io.kvtier.bindings.NativeHandles;
 import io.kvtier.bindings.cuda.generated.CudaApi;
 import io.kvtier.bindings.internal.Backoff;
@@ -86,6 +87,15 @@ public final class Stream implements AutoCloseable {
     }
 
     /**
+     * Keeps the stream open until the result is closed, for other native libraries that know its {@link #handle}.
+     *
+     * @throws IllegalStateException if the stream is closed
+     */
+    public Hold hold() {
+        return guard.hold();
+    }
+
+    /**
      * Asks once whether all work is done.
      *
      * @throws CudaException if work failed
@@ -152,8 +162,8 @@ public final class Stream implements AutoCloseable {
     /**
      * Waits up to 10 seconds until all work is done, and destroys the stream. Closing twice does nothing.
      *
-     * @throws IllegalStateException if there is still work then, or another thread is in a call: the stream stays open;
-     *     close it again later
+     * @throws IllegalStateException if there is still work then, another thread is in a call or there is a {@link #hold}:
+     *     the stream stays open; close it again later
      * @throws CudaException if the runtime cannot tell whether work is done, and then the stream stays open; or if the
      *     context is lost or the runtime tells of an earlier error, and then it is closed nevertheless
      */

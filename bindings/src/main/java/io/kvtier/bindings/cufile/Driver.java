@@ -3,6 +3,7 @@ package io.kvtier.bindings.cufile;
 import io.kvtier.bindings.NativeHandles;
 import io.kvtier.bindings.cufile.generated.CUfileDrvProps;
 import io.kvtier.bindings.cufile.generated.CuFileApi;
+import io.kvtier.bindings.internal.InFlight;
 import io.kvtier.bindings.internal.LibcNative;
 import io.kvtier.bindings.internal.NativeLibraries;
 import java.lang.foreign.Arena;
@@ -19,7 +20,7 @@ public final class Driver implements AutoCloseable {
     private static final long KIB = 1024;
     private static final AtomicInteger OPEN = new AtomicInteger();
 
-    private final Users users = new Users("cuFile's driver");
+    private final InFlight users = new InFlight("cuFile's driver");
 
     private Driver() {
         OPEN.incrementAndGet();
@@ -75,7 +76,7 @@ public final class Driver implements AutoCloseable {
         try {
             return CuFileApi.cuFileUseCount();
         } finally {
-            users.leave();
+            users.exit();
         }
     }
 
@@ -120,9 +121,11 @@ public final class Driver implements AutoCloseable {
     }
 
     /**
-     * Closes the driver. Closing twice does nothing.
+     * Waits up to 10 seconds for calls of other threads and closes the driver. Closing twice does nothing.
      *
-     * @throws IllegalStateException if files, buffers, batches or streams of it are not closed; it stays open
+     * @throws IllegalStateException if files, buffers, batches or streams of it are not closed, or a call does not end: it
+     *     stays open
+     * @throws CuFileException if cuFile tells of an error; it is closed nevertheless
      */
     @Override
     public void close() {
@@ -133,7 +136,8 @@ public final class Driver implements AutoCloseable {
         }
     }
 
-    Users users() {
+    /** Returns who uses the driver: what is made with it holds it open. */
+    InFlight users() {
         return users;
     }
 
@@ -147,7 +151,7 @@ public final class Driver implements AutoCloseable {
         try {
             CuFileStatus.check(function, call.run(), arguments);
         } finally {
-            users.leave();
+            users.exit();
         }
     }
 

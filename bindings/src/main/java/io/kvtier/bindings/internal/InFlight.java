@@ -1,8 +1,10 @@
 package io.kvtier.bindings.internal;
 
+import io.kvtier.bindings.Hold;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -72,6 +74,21 @@ public final class InFlight {
     /** Ends a use that lasted. */
     public void release() {
         leave(HOLD);
+    }
+
+    /**
+     * Begins a use that lasts until the result is closed; closing that twice does nothing.
+     *
+     * @throws IllegalStateException if it is closed
+     */
+    public Hold holdUntilClosed() {
+        hold();
+        AtomicBoolean closed = new AtomicBoolean();
+        return () -> {
+            if (closed.compareAndSet(false, true)) {
+                release();
+            }
+        };
     }
 
     private void add(long unit) {

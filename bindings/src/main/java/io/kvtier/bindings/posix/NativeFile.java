@@ -1,5 +1,6 @@
 package io.kvtier.bindings.posix;
 
+import io.kvtier.bindings.Hold;
 import io.kvtier.bindings.NativeHandles;
 import io.kvtier.bindings.internal.InFlight;
 import io.kvtier.bindings.posix.generated.PosixApi;
@@ -109,7 +110,7 @@ public final class NativeFile implements AutoCloseable {
      * @throws IllegalStateException if it is closed
      */
     public Hold hold() {
-        return new Hold(users);
+        return users.holdUntilClosed();
     }
 
     /**

@@ -3,6 +3,7 @@ package io.kvtier.bindings.posix;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.kvtier.bindings.Hold;
 import io.kvtier.bindings.NativeHandles;
 import io.kvtier.bindings.posix.NativeFile.Option;
 import java.io.IOException;

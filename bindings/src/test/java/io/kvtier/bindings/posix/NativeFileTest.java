@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.kvtier.bindings.Hold;
 import io.kvtier.bindings.NativeHandles;
 import io.kvtier.bindings.posix.NativeFile.Option;
 import java.io.IOException;
