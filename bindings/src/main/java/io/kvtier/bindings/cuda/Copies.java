@@ -9,7 +9,6 @@ import io.kvtier.bindings.cuda.generated.cudaMemcpy3DParms;
 import io.kvtier.bindings.cuda.generated.cudaPitchedPtr;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.ref.Reference;
 
 /**
  * Copies between host and devices, between devices, and within them. Each call only puts work on a stream and returns; what
@@ -45,7 +44,7 @@ public final class Copies {
 
     /**
      * Copies bytes from host memory that is not pinned: slower, and the call may last as long as the copy. Nothing watches
-     * that memory: it must stay open and unchanged until the stream is done.
+     * that memory after the call: it must stay open and unchanged until the stream is done.
      *
      * @throws IllegalArgumentException if the memory is on the heap
      */
@@ -53,17 +52,21 @@ public final class Copies {
             Stream stream, DeviceMemory to, long toOffset, MemorySegment from, long fromOffset, long byteSize) {
         requireNative(from, fromOffset, byteSize);
         Ranges.check(to, toOffset, byteSize, to.byteSize());
-        int kind = CudaApi.cudaMemcpyHostToDevice();
+        enter(stream, to, to);
         try {
-            copyUnpinned(stream, to, to.address() + toOffset, from.address() + fromOffset, byteSize, kind);
+            if (byteSize != 0) {
+                int status = CudaNative.memcpyFromHost(
+                        to.address() + toOffset, from.asSlice(fromOffset, byteSize), byteSize, stream.handle());
+                checkUnpinned(status, byteSize, to);
+            }
         } finally {
-            Reference.reachabilityFence(from);
+            exit(stream, to, to);
         }
     }
 
     /**
      * Copies bytes to host memory that is not pinned: slower, and the call may last as long as the copy. Nothing watches that
-     * memory: it must stay open until the stream is done.
+     * memory after the call: it must stay open until the stream is done.
      *
      * @throws IllegalArgumentException if the memory is on the heap or read-only
      */
@@ -74,11 +77,15 @@ public final class Copies {
             throw new IllegalArgumentException("the memory to copy to is read-only: " + to);
         }
         Ranges.check(from, fromOffset, byteSize, from.byteSize());
-        int kind = CudaApi.cudaMemcpyDeviceToHost();
+        enter(stream, from, from);
         try {
-            copyUnpinned(stream, from, to.address() + toOffset, from.address() + fromOffset, byteSize, kind);
+            if (byteSize != 0) {
+                int status = CudaNative.memcpyToHost(
+                        to.asSlice(toOffset, byteSize), from.address() + fromOffset, byteSize, stream.handle());
+                checkUnpinned(status, byteSize, from);
+            }
         } finally {
-            Reference.reachabilityFence(to);
+            exit(stream, from, from);
         }
     }
 
@@ -202,19 +209,10 @@ public final class Copies {
         to.exit();
     }
 
-    private static void copyUnpinned(
-            Stream stream, DeviceMemory device, long toAddress, long fromAddress, long byteSize, int kind) {
-        enter(stream, device, device);
-        try {
-            int status = byteSize == 0
-                    ? CudaStatus.SUCCESS
-                    : CudaNative.memcpy(toAddress, fromAddress, byteSize, kind, stream.handle());
-            if (status != CudaStatus.SUCCESS) {
-                throw CudaStatus.failure(
-                        "cudaMemcpyAsync", status, byteSize + " bytes between unpinned host memory and " + device);
-            }
-        } finally {
-            exit(stream, device, device);
+    private static void checkUnpinned(int status, long byteSize, DeviceMemory device) {
+        if (status != CudaStatus.SUCCESS) {
+            throw CudaStatus.failure(
+                    "cudaMemcpyAsync", status, byteSize + " bytes between unpinned host memory and " + device);
         }
     }
 
@@ -247,6 +245,10 @@ public final class Copies {
         Ranges.checkBox(to, width, height, depth);
         Ranges.checkBox(from, width, height, depth);
         requireWritable(to.memory());
+        if (to.memory() == from.memory() && Ranges.boxesOverlap(to, from, width, height, depth)) {
+            throw new IllegalArgumentException("boxes of a copy must not overlap: " + width + " bytes x " + height
+                    + " rows x " + depth + " slices from " + from + " to " + to);
+        }
     }
 
     private static void requireWritable(CudaMemory to) {

@@ -86,22 +86,30 @@ public final class CopyBatch {
         if (to.isEmpty()) {
             return;
         }
-        stream.enter();
         int entered = 0;
         try {
             for (; entered < to.size(); entered++) {
                 enter(entered, stream);
             }
+            submitOn(stream);
+        } finally {
+            for (int i = 0; i < entered; i++) {
+                to.get(i).exit();
+                from.get(i).exit();
+            }
+        }
+    }
+
+    private void submitOn(Stream stream) {
+        // Selects the device, so nothing may block from here to the call: a virtual thread could go on elsewhere.
+        stream.enter();
+        try {
             if (BatchNative.isThere()) {
                 submitAtOnce(stream);
             } else {
                 submitOneByOne(stream);
             }
         } finally {
-            for (int i = 0; i < entered; i++) {
-                to.get(i).exit();
-                from.get(i).exit();
-            }
             stream.exit();
         }
     }

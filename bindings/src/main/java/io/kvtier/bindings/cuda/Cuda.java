@@ -55,7 +55,7 @@ public final class Cuda {
 
     /** Returns where the runtime library was found and in which version, or why it cannot be used. */
     public static Availability runtime() {
-        return Holder.RUNTIME;
+        return Holder.RUNTIME.availability();
     }
 
     /** Returns whether there is a driver and a device, or why not. */
@@ -70,7 +70,7 @@ public final class Cuda {
      */
     public static int runtimeVersion() {
         requireRuntime();
-        return ask(CudaApi::cudaRuntimeGetVersion);
+        return Holder.RUNTIME.version();
     }
 
     /**
@@ -86,10 +86,11 @@ public final class Cuda {
      * Returns the newest version of CUDA that the driver can serve, e.g. 13000 for 13.0; 0 if there is no driver.
      *
      * @throws IllegalStateException if there is no runtime
+     * @throws CudaException if the runtime refuses
      */
     public static int driverVersion() {
         requireRuntime();
-        return ask(CudaApi::cudaDriverGetVersion);
+        return Device.askInt("cudaDriverGetVersion", "", CudaApi::cudaDriverGetVersion);
     }
 
     /**
@@ -123,7 +124,7 @@ public final class Cuda {
         return number / 1000 + "." + number % 1000 / 10;
     }
 
-    private static Availability loadRuntime() {
+    private static Loaded loadRuntime() {
         LibrarySearch search = new LibrarySearch(
                 "cudart",
                 "CUDA runtime",
@@ -132,28 +133,29 @@ public final class Cuda {
                 LibrarySearch.toolkitFolders(),
                 "run scripts/fetch-natives, install the CUDA toolkit, or name it by the property kvtier.cudart.path");
         return switch (search.run()) {
-            case LibrarySearch.Result.Missing(Availability.Absent absent) -> absent;
+            case LibrarySearch.Result.Missing(Availability.Absent absent) -> new Loaded(absent, 0);
             case LibrarySearch.Result.Found(SharedLibrary library) -> useRuntime(library);
         };
     }
 
-    private static Availability useRuntime(SharedLibrary library) {
+    private static Loaded useRuntime(SharedLibrary library) {
         List<String> missing = library.missing(REQUIRED);
         if (!missing.isEmpty()) {
-            return Availability.absent(
-                    "CUDA runtime",
+            return unusable(
                     library.name() + " is no CUDA runtime that kvtier can use: it lacks " + String.join(", ", missing));
         }
         NativeLibraries.loaded("cuda", library);
         int number = ask(CudaApi::cudaRuntimeGetVersion);
         int major = number / 1000;
         if (major < OLDEST_MAJOR || major > NEWEST_MAJOR) {
-            return Availability.absent(
-                    "CUDA runtime",
-                    library.name() + " is version " + version(number) + "; kvtier knows " + OLDEST_MAJOR + " and "
-                            + NEWEST_MAJOR);
+            return unusable(library.name() + " is version " + version(number) + "; kvtier knows " + OLDEST_MAJOR
+                    + " and " + NEWEST_MAJOR);
         }
-        return Availability.present("CUDA runtime", library.name(), version(number));
+        return new Loaded(Availability.present("CUDA runtime", library.name(), version(number)), number);
+    }
+
+    private static Loaded unusable(String reason) {
+        return new Loaded(Availability.absent("CUDA runtime", reason), 0);
     }
 
     private static Availability findDevices() {
@@ -186,7 +188,8 @@ public final class Cuda {
         if (status == CudaApi.cudaErrorInitializationError()) {
             return "the driver for " + version(driver) + " cannot be initialised (status " + status + ")";
         }
-        return "the runtime answers with status " + status + " when asked for devices";
+        return "the runtime answers " + CudaNative.errorName(status) + " (" + status + ") when asked for devices: "
+                + CudaNative.errorText(status);
     }
 
     /** Returns a number, 0 if the question fails. */
@@ -197,8 +200,10 @@ public final class Cuda {
         }
     }
 
+    private record Loaded(Availability availability, int version) {}
+
     private static final class Holder {
-        static final Availability RUNTIME = loadRuntime();
+        static final Loaded RUNTIME = loadRuntime();
         static final Availability DEVICES = findDevices();
     }
 }

@@ -68,7 +68,8 @@ public abstract sealed class CudaMemory implements AutoCloseable permits DeviceM
      *
      * @throws IllegalStateException if work is not done then, another thread is in a call or there is a {@link #hold}: the
      *     memory stays open; close it again later
-     * @throws CudaException if the runtime refuses, or tells of an earlier error; the memory is closed nevertheless
+     * @throws CudaException if the runtime cannot tell whether work is done, and then the memory stays open; or if it tells
+     *     of an error when it frees the memory, and then that is closed nevertheless
      */
     @Override
     public final synchronized void close() {
@@ -77,15 +78,23 @@ public abstract sealed class CudaMemory implements AutoCloseable permits DeviceM
         }
         long deadline = Backoff.deadline(Guard.CLOSE_WAIT);
         guard.shut(deadline);
+        boolean settled = false;
         try {
             settle(deadline);
-        } catch (RuntimeException e) {
-            guard.reopen();
-            throw e;
+            settled = true;
+        } finally {
+            if (!settled) {
+                guard.reopen();
+            }
         }
         guard.end();
         NativeHandles.closed(kind);
         release();
+    }
+
+    /** Returns whether {@link #close} freed the memory, or had to give it up. */
+    public final boolean isClosed() {
+        return guard.isClosed();
     }
 
     @Override
@@ -130,8 +139,16 @@ public abstract sealed class CudaMemory implements AutoCloseable permits DeviceM
     /** Lets a call in that puts work on a stream: the memory stays open until {@link #exit}, and then until that is done. */
     final void enter(Stream stream) {
         guard.enter();
+        if (!isThere()) {
+            guard.exit();
+            throw new IllegalStateException("the " + this
+                    + " was freed by its owner, but is still registered; close the registration before the memory");
+        }
         uses.add(stream);
     }
+
+    /** Returns whether there still is memory behind the address. */
+    abstract boolean isThere();
 
     /** Lets a call in and selects the device; the memory stays open until {@link #exit}. */
     final void enterOnDevice() {

@@ -17,6 +17,11 @@ final class CudaNative {
     // Numbers instead of segments: a copy makes no garbage, and an address on a device never looks like memory to Java.
     private static final MethodHandle MEMCPY = handle(
             "cudaMemcpyAsync", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, ADDRESS));
+    // Memory of others is a segment: it cannot be closed during the call.
+    private static final MethodHandle MEMCPY_FROM_HOST = handle(
+            "cudaMemcpyAsync", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS, JAVA_LONG, JAVA_INT, ADDRESS));
+    private static final MethodHandle MEMCPY_TO_HOST = handle(
+            "cudaMemcpyAsync", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_INT, ADDRESS));
     private static final MethodHandle MEMCPY_PEER = handle(
             "cudaMemcpyPeerAsync",
             FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG, ADDRESS));
@@ -49,6 +54,22 @@ final class CudaNative {
     static int memcpy(long to, long from, long size, int kind, MemorySegment stream) {
         try {
             return (int) MEMCPY.invokeExact(to, from, size, kind, stream);
+        } catch (Throwable e) {
+            throw Downcalls.unexpected("cudaMemcpyAsync", e);
+        }
+    }
+
+    static int memcpyFromHost(long to, MemorySegment from, long size, MemorySegment stream) {
+        try {
+            return (int) MEMCPY_FROM_HOST.invokeExact(to, from, size, CudaApi.cudaMemcpyHostToDevice(), stream);
+        } catch (Throwable e) {
+            throw Downcalls.unexpected("cudaMemcpyAsync", e);
+        }
+    }
+
+    static int memcpyToHost(MemorySegment to, long from, long size, MemorySegment stream) {
+        try {
+            return (int) MEMCPY_TO_HOST.invokeExact(to, from, size, CudaApi.cudaMemcpyDeviceToHost(), stream);
         } catch (Throwable e) {
             throw Downcalls.unexpected("cudaMemcpyAsync", e);
         }

@@ -8,9 +8,13 @@ final class CudaStatus {
     static final int NOT_READY = CudaApi.cudaErrorNotReady();
     static final int OUT_OF_MEMORY = CudaApi.cudaErrorMemoryAllocation();
     static final int PEER_ACCESS_ALREADY_ENABLED = CudaApi.cudaErrorPeerAccessAlreadyEnabled();
-    // Assertions and hardware faults of kernels, 710 and 714 to 718, have no names in our header.
+    // After these the process has to be started anew too; they have no names in our header.
+    private static final int CONTAINED = 226;
     private static final int ASSERTION = 710;
-    private static final int FIRST_FAULT = 714;
+    private static final int FIRST_FAULT = 714; // of a kernel; the last one is LaunchFailure
+    private static final int TENSOR_MEMORY_LEAK = 721;
+    private static final int MPS_CLIENT_TERMINATED = 810;
+    private static final int EXTERNAL_DEVICE = 911;
 
     private CudaStatus() {}
 
@@ -54,7 +58,11 @@ final class CudaStatus {
                 || status == CudaApi.cudaErrorIllegalAddress()
                 || status == CudaApi.cudaErrorLaunchTimeout()
                 || status == CudaApi.cudaErrorContextIsDestroyed()
+                || status == CONTAINED
                 || status == ASSERTION
+                || status == TENSOR_MEMORY_LEAK
+                || status == MPS_CLIENT_TERMINATED
+                || status == EXTERNAL_DEVICE
                 || (status >= FIRST_FAULT && status <= CudaApi.cudaErrorLaunchFailure());
     }
 

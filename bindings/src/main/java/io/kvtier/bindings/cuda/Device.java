@@ -212,7 +212,7 @@ public record Device(int ordinal) {
                 bytes.get(JAVA_LONG.withOrder(ByteOrder.BIG_ENDIAN).withByteAlignment(1), 8));
     }
 
-    private static int askInt(String function, String arguments, Question question) {
+    static int askInt(String function, String arguments, Question question) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(JAVA_INT);
             CudaStatus.check(function, question.ask(out), arguments);

@@ -3,6 +3,7 @@ package io.kvtier.bindings.cuda;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.kvtier.bindings.Hold;
 import io.kvtier.bindings.cuda.generated.CudaApi;
 import io.kvtier.bindings.cuda.generated.cudaIpcMemHandle_st;
 import java.lang.foreign.Arena;
@@ -14,6 +15,11 @@ import org.jspecify.annotations.Nullable;
  * closes it.
  */
 public final class DeviceMemory extends CudaMemory {
+    /*
+     * Stream-ordered memory is freed by the stream that allocated it, its owner: close() lets the owner wait for the other
+     * streams that use the memory, and then puts the release on it. The owner is kept open from the one to the other. If it
+     * is closed, or about to be, close() waits for all work itself and frees like other memory, which is not ordered.
+     */
     private static final String KIND = "cuda.deviceMemory";
 
     private enum Origin {
@@ -24,20 +30,21 @@ public final class DeviceMemory extends CudaMemory {
 
     private final MemorySegment pointer;
     private final Origin origin;
-    private final @Nullable Stream stream;
-    private final @Nullable MemoryPool pool;
+    private final @Nullable Stream owner;
+    private final @Nullable Hold pool;
+    private boolean freedByOwner;
 
     private DeviceMemory(
             Device device,
             MemorySegment pointer,
             long byteSize,
             Origin origin,
-            @Nullable Stream stream,
-            @Nullable MemoryPool pool) {
+            @Nullable Stream owner,
+            @Nullable Hold pool) {
         super(KIND, "device memory", device, pointer.address(), byteSize);
         this.pointer = pointer;
         this.origin = origin;
-        this.stream = stream;
+        this.owner = owner;
         this.pool = pool;
     }
 
@@ -67,16 +74,12 @@ public final class DeviceMemory extends CudaMemory {
      */
     public static DeviceMemory allocateAsync(Stream stream, long byteSize) {
         requirePositive(byteSize);
-        stream.enter();
-        try {
-            MemorySegment pointer = ask(
-                    "cudaMallocAsync",
-                    stream.device() + ", " + byteSize + " bytes",
-                    out -> CudaApi.cudaMallocAsync(out, byteSize, stream.handle()));
-            return ordered(stream, pointer, byteSize, null);
-        } finally {
-            stream.exit();
-        }
+        MemorySegment pointer = ask(
+                stream,
+                "cudaMallocAsync",
+                stream.device() + ", " + byteSize + " bytes",
+                out -> CudaApi.cudaMallocAsync(out, byteSize, stream.handle()));
+        return ordered(stream.device(), stream, pointer, byteSize, null);
     }
 
     /**
@@ -89,21 +92,17 @@ public final class DeviceMemory extends CudaMemory {
      */
     public static DeviceMemory allocateFrom(MemoryPool pool, Stream stream, long byteSize) {
         requirePositive(byteSize);
-        pool.enter();
+        Hold hold = pool.hold();
         try {
-            stream.enter();
-            try {
-                MemorySegment pointer = ask(
-                        "cudaMallocFromPoolAsync",
-                        pool + ", stream of " + stream.device() + ", " + byteSize + " bytes",
-                        out -> CudaApi.cudaMallocFromPoolAsync(out, byteSize, pool.handle(), stream.handle()));
-                pool.allocated();
-                return ordered(stream, pointer, byteSize, pool);
-            } finally {
-                stream.exit();
-            }
-        } finally {
-            pool.exit();
+            MemorySegment pointer = ask(
+                    stream,
+                    "cudaMallocFromPoolAsync",
+                    pool + ", stream of " + stream.device() + ", " + byteSize + " bytes",
+                    out -> CudaApi.cudaMallocFromPoolAsync(out, byteSize, pool.handle(), stream.handle()));
+            return ordered(pool.device(), stream, pointer, byteSize, hold);
+        } catch (RuntimeException e) {
+            hold.close();
+            throw e;
         }
     }
 
@@ -149,32 +148,31 @@ public final class DeviceMemory extends CudaMemory {
 
     @Override
     void settle(long deadline) {
-        if (stream != null && stream.tryEnter()) {
-            try {
-                if (followsAllUses(stream)) {
-                    return;
-                }
-            } finally {
-                stream.exit();
-            }
+        freedByOwner = owner != null && waitsForOthers(owner);
+        if (!freedByOwner) {
+            super.settle(deadline);
         }
-        super.settle(deadline);
     }
 
     @Override
     void release() {
         try {
-            if (stream != null && stream.tryEnter()) {
-                freeInOrder(stream);
+            if (owner != null && freedByOwner) {
+                freeInOrder(owner);
             } else {
                 device().tryUse();
                 free();
             }
         } finally {
             if (pool != null) {
-                pool.freed();
+                pool.close();
             }
         }
+    }
+
+    @Override
+    boolean isThere() {
+        return true;
     }
 
     @Override
@@ -182,15 +180,35 @@ public final class DeviceMemory extends CudaMemory {
         return true;
     }
 
-    private boolean followsAllUses(Stream owner) {
-        return uses().open().stream().allMatch(user -> user == owner || owner.follow(user));
+    /** Returns true if the stream is open, stays so until it is exited, and waits for all others that use the memory. */
+    private boolean waitsForOthers(Stream stream) {
+        boolean waits = false;
+        try {
+            if (!stream.tryEnter()) {
+                return false;
+            }
+            try {
+                waits = uses().open().stream().allMatch(user -> user == stream || stream.follow(user));
+            } finally {
+                if (!waits) {
+                    stream.exit();
+                }
+            }
+        } catch (CudaException e) {
+            // When the context is lost, no stream can wait any more.
+            if (!e.isContextLost()) {
+                throw e;
+            }
+        }
+        return waits;
     }
 
-    private void freeInOrder(Stream owner) {
+    private void freeInOrder(Stream stream) {
         try {
-            CudaStatus.check("cudaFreeAsync", CudaApi.cudaFreeAsync(pointer, owner.handle()), toString());
+            stream.device().tryUse();
+            CudaStatus.check("cudaFreeAsync", CudaApi.cudaFreeAsync(pointer, stream.handle()), toString());
         } finally {
-            owner.exit();
+            stream.exit();
         }
     }
 
@@ -203,18 +221,20 @@ public final class DeviceMemory extends CudaMemory {
     }
 
     private static DeviceMemory ordered(
-            Stream stream, MemorySegment pointer, long byteSize, @Nullable MemoryPool pool) {
-        Device device = pool == null ? stream.device() : pool.device();
+            Device device, Stream stream, MemorySegment pointer, long byteSize, @Nullable Hold pool) {
         DeviceMemory memory = new DeviceMemory(device, pointer, byteSize, Origin.STREAM_ORDERED, stream, pool);
         memory.uses().add(stream);
         return memory;
     }
 
-    private static MemorySegment ask(String function, String arguments, Device.Question question) {
+    private static MemorySegment ask(Stream stream, String function, String arguments, Device.Question question) {
+        stream.enter();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ADDRESS);
             CudaStatus.check(function, question.ask(out), arguments);
             return out.get(ADDRESS, 0);
+        } finally {
+            stream.exit();
         }
     }
 

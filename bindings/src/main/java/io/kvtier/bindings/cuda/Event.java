@@ -139,10 +139,7 @@ public final class Event implements AutoCloseable {
      * @throws CudaException if work before it failed
      */
     public boolean await(Duration timeout) {
-        return await(Backoff.deadline(timeout));
-    }
-
-    boolean await(long deadline) {
+        long deadline = Backoff.deadline(timeout);
         for (int polls = 0; !isDone(); polls++) {
             if (!Backoff.pause(polls, deadline)) {
                 return false;
@@ -200,10 +197,15 @@ public final class Event implements AutoCloseable {
         if (!guard.isClosed()) {
             guard.shut(Backoff.deadline(Guard.CLOSE_WAIT));
             guard.end();
-            device.tryUse();
             NativeHandles.closed(KIND);
+            device.tryUse();
             CudaStatus.check("cudaEventDestroy", CudaApi.cudaEventDestroy(handle), device.toString());
         }
+    }
+
+    /** Returns whether {@link #close} destroyed the event, or had to give it up. */
+    public boolean isClosed() {
+        return guard.isClosed();
     }
 
     MemorySegment handle() {

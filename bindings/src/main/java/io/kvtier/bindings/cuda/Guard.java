@@ -66,14 +66,10 @@ final class Guard {
     /**
      * Lets no more calls in and waits until none is inside.
      *
-     * @throws IllegalStateException if one stays until the deadline; the handle stays open
+     * @throws IllegalStateException if one stays until the deadline, or there is a hold; the handle stays open
      */
     void shut(long deadline) {
-        try {
-            users.close(deadline - System.nanoTime());
-        } catch (IllegalStateException e) {
-            throw (IllegalStateException) stillInUse("a call or a holder").initCause(e);
-        }
+        users.close(deadline - System.nanoTime());
     }
 
     /** Undoes {@link #shut}. */
@@ -93,7 +89,7 @@ final class Guard {
     /** Returns the exception for a close that cannot be. */
     IllegalStateException stillInUse(String user) {
         return new IllegalStateException(users + " is still in use by " + user + " after " + CLOSE_WAIT.toSeconds()
-                + " seconds, or the thread was interrupted; it stays open, close it again later");
+                + " seconds; it stays open, close it again later");
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.kvtier.bindings.cuda;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.kvtier.bindings.Hold;
 import io.kvtier.bindings.NativeHandles;
 import io.kvtier.bindings.cuda.generated.CudaApi;
 import io.kvtier.bindings.cuda.generated.cudaMemAccessDesc;
@@ -10,7 +11,6 @@ import io.kvtier.bindings.cuda.generated.cudaMemPoolProps;
 import io.kvtier.bindings.internal.Backoff;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Where stream-ordered memory comes from; see {@link DeviceMemory#allocateFrom}. It keeps freed memory for the next
@@ -23,7 +23,6 @@ public final class MemoryPool implements AutoCloseable {
     private final MemorySegment handle;
     private final boolean owned;
     private final Guard guard;
-    private final AtomicLong allocations = new AtomicLong();
 
     private MemoryPool(Device device, MemorySegment handle, boolean owned) {
         this.device = device;
@@ -132,8 +131,8 @@ public final class MemoryPool implements AutoCloseable {
     /**
      * Destroys the pool, unless it is a device's default pool. Closing twice does nothing.
      *
-     * @throws IllegalStateException if memory of it is not closed, or another thread stays in a call for 10 seconds: the
-     *     pool stays open
+     * @throws IllegalStateException if memory of it is not closed, which counts as a holder, or another thread stays in a
+     *     call for 10 seconds: the pool stays open
      * @throws CudaException if the runtime tells of an error; the pool is closed nevertheless
      */
     @Override
@@ -142,17 +141,17 @@ public final class MemoryPool implements AutoCloseable {
             return;
         }
         guard.shut(Backoff.deadline(Guard.CLOSE_WAIT));
-        if (allocations.get() != 0) {
-            guard.reopen();
-            throw new IllegalStateException(
-                    "the " + this + " still has " + allocations.get() + " allocations; close them first");
-        }
         guard.end();
         NativeHandles.closed(KIND);
         if (owned) {
             device.tryUse();
             CudaStatus.check("cudaMemPoolDestroy", CudaApi.cudaMemPoolDestroy(handle), toString());
         }
+    }
+
+    /** Returns whether {@link #close} destroyed the pool, or had to give it up. */
+    public boolean isClosed() {
+        return guard.isClosed();
     }
 
     @Override
@@ -165,20 +164,17 @@ public final class MemoryPool implements AutoCloseable {
     }
 
     /** Lets a call in: the pool stays open until {@link #exit}, and its device is selected on this thread. */
-    void enter() {
+    private void enter() {
         guard.enterOnDevice();
     }
 
-    void exit() {
+    private void exit() {
         guard.exit();
     }
 
-    void allocated() {
-        allocations.incrementAndGet();
-    }
-
-    void freed() {
-        allocations.decrementAndGet();
+    /** Keeps the pool open until the result is closed. */
+    Hold hold() {
+        return guard.hold();
     }
 
     private long get(int attribute) {

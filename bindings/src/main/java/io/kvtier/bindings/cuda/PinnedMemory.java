@@ -141,6 +141,11 @@ public final class PinnedMemory extends CudaMemory {
     }
 
     @Override
+    boolean isThere() {
+        return segment.scope().isAlive();
+    }
+
+    @Override
     boolean isWritable() {
         return !options.contains(PinnedOption.READ_ONLY);
     }

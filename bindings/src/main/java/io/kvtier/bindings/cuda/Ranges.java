@@ -35,6 +35,48 @@ final class Ranges {
         }
     }
 
+    /**
+     * Returns whether two boxes of the same memory, which were checked, share a byte. Takes as many steps as there are rows,
+     * but only if one box begins before the other ends.
+     */
+    static boolean boxesOverlap(Pitched one, Pitched other, long width, long height, long depth) {
+        if (width == 0 || height == 0 || depth == 0) {
+            return false;
+        }
+        if (one.offset() + span(one, width, height, depth) <= other.offset()
+                || other.offset() + span(other, width, height, depth) <= one.offset()) {
+            return false;
+        }
+        for (long slice = 0; slice < depth; slice++) {
+            for (long row = 0; row < height; row++) {
+                long start = one.offset() + (slice * one.rows() + row) * one.pitch();
+                if (rowMeetsBox(start, other, width, height, depth)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** A row is not wider than the pitch, so only the two rows of the box around its start can be met. */
+    private static boolean rowMeetsBox(long start, Pitched box, long width, long height, long depth) {
+        long before = Math.floorDiv(start - box.offset(), box.pitch());
+        for (long row = before; row <= before + 1; row++) {
+            long distance = start - (box.offset() + row * box.pitch());
+            if (isRowOf(box, row, height, depth) && distance < width && -distance < width) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isRowOf(Pitched box, long row, long height, long depth) {
+        if (row < 0) {
+            return false;
+        }
+        return depth == 1 ? row < height : row / box.rows() < depth && row % box.rows() < height;
+    }
+
     /** Returns how many bytes there are from a box's first byte to its last; the largest long if that is more. */
     private static long span(Pitched place, long width, long height, long depth) {
         try {

@@ -177,6 +177,7 @@ public final class Stream implements AutoCloseable {
         CudaException failed = emptyOrReopen(deadline);
         guard.end();
         NativeHandles.closed(KIND);
+        device.tryUse();
         int status = CudaApi.cudaStreamDestroy(handle);
         if (failed != null) {
             throw failed;
@@ -184,7 +185,8 @@ public final class Stream implements AutoCloseable {
         CudaStatus.check("cudaStreamDestroy", status, device.toString());
     }
 
-    boolean isClosed() {
+    /** Returns whether {@link #close} destroyed the stream, or had to give it up. */
+    public boolean isClosed() {
         return guard.isClosed();
     }
 
@@ -204,13 +206,12 @@ public final class Stream implements AutoCloseable {
 
     /** Waits until the work that the stream has now is done, whatever comes after it; false if the time is over. */
     boolean awaitPresentWork(long deadline) {
-        for (int polls = 0; !tryEnter(); polls++) {
-            if (guard.isClosed()) {
-                return true;
-            }
-            if (!Backoff.pause(polls, deadline)) {
-                return false;
-            }
+        // While another thread is about to close the stream, it cannot be entered; then it is closed, or open again.
+        if (!Backoff.until(() -> tryEnter() || guard.isClosed(), deadline)) {
+            return false;
+        }
+        if (guard.isClosed()) {
+            return true;
         }
         try {
             return query() || awaitEvent(deadline);
@@ -236,7 +237,7 @@ public final class Stream implements AutoCloseable {
     private boolean awaitEvent(long deadline) {
         try (Event end = Event.create(device)) {
             end.record(this);
-            return end.await(deadline);
+            return Backoff.until(end::isDone, deadline);
         }
     }
 
@@ -246,22 +247,23 @@ public final class Stream implements AutoCloseable {
 
     /** Waits until the stream has no work; returns the loss of the context, which ends all work. */
     private @Nullable CudaException emptyOrReopen(long deadline) {
+        boolean empty = false;
         try {
-            for (int polls = 0; !queryOnDevice(); polls++) {
-                if (!Backoff.pause(polls, deadline)) {
-                    throw guard.stillInUse("its work");
-                }
+            empty = Backoff.until(this::queryOnDevice, deadline);
+            if (!empty) {
+                throw guard.stillInUse("its work");
             }
             return null;
         } catch (CudaException e) {
-            if (e.isContextLost()) {
-                return e;
+            empty = e.isContextLost();
+            if (!empty) {
+                throw e;
             }
-            guard.reopen();
-            throw e;
-        } catch (IllegalStateException e) {
-            guard.reopen();
-            throw e;
+            return e;
+        } finally {
+            if (!empty) {
+                guard.reopen();
+            }
         }
     }
 

@@ -2,6 +2,7 @@ package io.kvtier.bindings.internal;
 
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 /**
  * How to poll what native code offers no wait for: a short spin, then pauses that grow up to half a millisecond. Without
@@ -47,6 +48,29 @@ public final class Backoff {
             LockSupport.parkNanos(Math.min(left, pauseNanos(polls)));
         }
         return true;
+    }
+
+    /**
+     * Polls until something is done or the time is over; an interrupted thread goes on and keeps its interrupt. For what
+     * closes things, since whoever closes frees memory next.
+     *
+     * @return whether it is done
+     */
+    public static boolean until(BooleanSupplier done, long deadline) {
+        boolean interrupted = false;
+        try {
+            for (int polls = 0; !done.getAsBoolean(); polls++) {
+                interrupted |= Thread.interrupted();
+                if (!pause(polls, deadline) && System.nanoTime() - deadline >= 0) {
+                    return false;
+                }
+            }
+            return true;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     /** Returns how long the pause after a poll is. */

@@ -261,20 +261,7 @@ public final class Transfer implements AutoCloseable {
      * interrupted thread waits too: whoever closes frees the memory next.
      */
     boolean tryClose(long deadline) {
-        boolean interrupted = false;
-        try {
-            for (int polls = 0; !closedNow(); polls++) {
-                interrupted |= Thread.interrupted();
-                if (!Backoff.pause(polls, deadline) && System.nanoTime() - deadline >= 0) {
-                    return false;
-                }
-            }
-            return true;
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        return Backoff.until(this::closedNow, deadline);
     }
 
     private boolean closedNow() {
