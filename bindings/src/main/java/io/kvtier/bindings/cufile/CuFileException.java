@@ -4,7 +4,7 @@ import io.kvtier.bindings.NativeStatusException;
 
 /**
  * cuFile refused a call. The code is cuFile's (5001 to 5049), or -1 if the C library refused it; the code's name is then
- * that of errno.
+ * that of errno. I/O that moved too little has the name SHORT and the number of bytes that it moved.
  */
 public final class CuFileException extends NativeStatusException {
     private static final long serialVersionUID = 1L;

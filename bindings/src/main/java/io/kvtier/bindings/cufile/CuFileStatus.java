@@ -3,6 +3,7 @@ package io.kvtier.bindings.cufile;
 import io.kvtier.bindings.cufile.generated.CUfileError;
 import io.kvtier.bindings.cufile.generated.CuFileApi;
 import io.kvtier.bindings.internal.Errno;
+import io.kvtier.bindings.posix.generated.PosixApi;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
@@ -10,6 +11,9 @@ import java.util.Map;
 
 /** cuFile's status codes, and the one place where they become exceptions. */
 final class CuFileStatus {
+    /** Lower numbers are those of the C library. */
+    private static final int LOWEST_CODE = CuFileApi.CU_FILE_DRIVER_NOT_INITIALIZED();
+
     /** Room for the structure that most functions return; the next call of the thread overwrites it. */
     private static final ThreadLocal<SegmentAllocator> RESULT = ThreadLocal.withInitial(() -> {
         MemorySegment room = Arena.ofAuto().allocate(CUfileError.layout());
@@ -88,11 +92,29 @@ final class CuFileStatus {
         return exception(function, CUfileError.err(error), CUfileError.cu_err(error), arguments);
     }
 
-    /** Returns the exception for a negative result of I/O: -1 stands for errno, the others for a negated code. */
-    static CuFileException failedIo(String function, long result, int errno, String arguments) {
-        return result == -1
-                ? new CuFileException(function, -1, Errno.name(errno), 0, arguments)
-                : exception(function, (int) -result, 0, arguments);
+    /**
+     * Returns the exception for I/O that failed with a number, which is an errno or one of cuFile's codes: reads and writes
+     * that return -1 leave either in errno, all other negative results are the negated number.
+     */
+    static CuFileException failedIo(String function, long number, int cudaCode, String arguments) {
+        return number >= LOWEST_CODE
+                ? exception(function, (int) number, cudaCode, arguments)
+                : new CuFileException(function, -1, Errno.name((int) number), 0, arguments);
+    }
+
+    /** Returns the exception for I/O that moved fewer bytes than it had to. */
+    static CuFileException shortIo(String function, long moved, String arguments) {
+        return new CuFileException(function, moved, "SHORT", 0, arguments);
+    }
+
+    /** Returns the exception for I/O that never began. */
+    static CuFileException canceled(String function, String arguments) {
+        return new CuFileException(function, CuFileApi.CUFILE_CANCELED(), "CUFILE_CANCELED", 0, arguments);
+    }
+
+    /** Returns whether a read or write was only interrupted and is to be repeated. */
+    static boolean interrupted(long result) {
+        return result == -1 && Errno.last() == PosixApi.EINTR();
     }
 
     /** Returns the library's name for a code. */
@@ -116,6 +138,9 @@ final class CuFileStatus {
         }
         if (code == CuFileApi.CU_FILE_NVFS_SETUP_ERROR()) {
             return "is NVIDIA's driver (libcuda.so.1) installed? cufile.log says more";
+        }
+        if (code == CuFileApi.CU_FILE_INVALID_FILE_OPEN_FLAG()) {
+            return "was the file opened for this?";
         }
         return code == CuFileApi.CU_FILE_INTERNAL_ERROR() ? "is /run/udev there? cufile.log says more" : "";
     }

@@ -2,6 +2,7 @@ package io.kvtier.bindings.nixl;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 
+import io.kvtier.bindings.internal.FirstFailure;
 import io.kvtier.bindings.nixl.generated.NixlApi;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

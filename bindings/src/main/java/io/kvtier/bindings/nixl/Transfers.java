@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import io.kvtier.bindings.internal.Backoff;
+import io.kvtier.bindings.internal.FirstFailure;
 import io.kvtier.bindings.nixl.generated.NixlApi;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
