@@ -117,6 +117,8 @@ struct device *kve_device(int ordinal);
 int kve_device_count(void);
 int kve_current_device(void);
 bool kve_is_device_address(uintptr_t address);
+/* All devices but the first take registered memory that they may only read. */
+bool kve_registers_read_only(int device);
 /* Tells this process's device memory from that of any other. */
 uint64_t kve_nonce(void);
 

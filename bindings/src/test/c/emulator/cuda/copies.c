@@ -86,6 +86,10 @@ cudaError_t kve_copy_add(
     return cudaErrorInvalidValue;
   }
   piece.from = touchable;
+  if (to != NULL && to->kind == MEMORY_REGISTERED && (to->flags & cudaHostRegisterReadOnly) != 0) {
+    kve_misuse("%s: the target may only be read by devices", work->name);
+    return cudaErrorInvalidValue;
+  }
   if (!fits_kind(SIDE_TO, kind, to) || !fits_kind(SIDE_FROM, kind, from)) {
     kve_misuse("%s: the copy is not of kind %d", work->name, (int) kind);
     return cudaErrorInvalidValue;

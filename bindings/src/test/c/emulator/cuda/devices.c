@@ -199,6 +199,8 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
 }
 #endif
 
+bool kve_registers_read_only(int device) { return device > 0; }
+
 static int attribute_value(enum cudaDeviceAttr attribute, int device) {
   switch (attribute) {
     case cudaDevAttrWarpSize: return 32;
@@ -215,6 +217,7 @@ static int attribute_value(enum cudaDeviceAttr attribute, int device) {
     case cudaDevAttrHostRegisterSupported:
     case cudaDevAttrMemoryPoolsSupported:
     case cudaDevAttrGPUDirectRDMASupported: return 1;
+    case cudaDevAttrHostRegisterReadOnlySupported: return kve_registers_read_only(device);
     default: return 0;
   }
 }

@@ -85,7 +85,8 @@ static cudaError_t registered(void *pointer, size_t size, unsigned int flags) {
   if (pointer == NULL || size == 0 || flags > 15 || size > UINTPTR_MAX - (uintptr_t) pointer) {
     return cudaErrorInvalidValue;
   }
-  if (flags & (cudaHostRegisterReadOnly | cudaHostRegisterIoMemory)) {
+  if ((flags & cudaHostRegisterIoMemory) != 0
+      || ((flags & cudaHostRegisterReadOnly) != 0 && !kve_registers_read_only(kve_current_device()))) {
     return cudaErrorNotSupported;
   }
   struct memory *other = kve_memory_overlapping((uintptr_t) pointer, size);

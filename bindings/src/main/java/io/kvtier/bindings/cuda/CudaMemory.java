@@ -126,10 +126,6 @@ public abstract sealed class CudaMemory implements AutoCloseable permits DeviceM
         return uses;
     }
 
-    final IllegalStateException stillInUse(String user) {
-        return guard.stillInUse(user);
-    }
-
     final void requireOpen() {
         if (guard.isClosed()) {
             throw guard.closed();

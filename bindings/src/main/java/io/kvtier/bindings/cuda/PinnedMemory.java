@@ -68,7 +68,7 @@ public final class PinnedMemory extends CudaMemory {
      * @param device the device that will use it most
      * @throws IllegalArgumentException if the memory is on the heap or empty, or read-only without
      *     {@link PinnedOption#READ_ONLY}, or an option is not for registered memory
-     * @throws IllegalStateException if the memory is closed, or CUDA cannot be used here
+     * @throws IllegalStateException if the memory is closed or belongs to another thread, or CUDA cannot be used here
      * @throws CudaException if the runtime refuses, for example because a page is pinned already
      */
     public static PinnedMemory register(Device device, MemorySegment memory, PinnedOption... options) {
@@ -123,7 +123,8 @@ public final class PinnedMemory extends CudaMemory {
             try {
                 arena.close();
             } catch (IllegalStateException e) {
-                throw (IllegalStateException) stillInUse("a native call").initCause(e);
+                throw new IllegalStateException(
+                        "the " + this + " stays open: a native call uses it; close it again when that has ended", e);
             }
         }
     }
@@ -154,8 +155,8 @@ public final class PinnedMemory extends CudaMemory {
         if (!memory.isNative()) {
             throw new IllegalArgumentException("only native memory can be pinned, got memory on the heap: " + memory);
         }
-        if (!memory.scope().isAlive()) {
-            throw new IllegalStateException("the memory to pin is closed: " + memory);
+        if (!memory.scope().isAlive() || !memory.isAccessibleBy(Thread.currentThread())) {
+            throw new IllegalStateException("the memory to pin is closed or belongs to another thread: " + memory);
         }
         if (memory.byteSize() == 0 || memory.address() == 0) {
             throw new IllegalArgumentException("pinned memory needs at least 1 byte, got " + memory);
