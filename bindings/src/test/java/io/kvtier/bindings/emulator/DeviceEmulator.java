@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
@@ -49,6 +50,20 @@ public final class DeviceEmulator implements BeforeAllCallback, BeforeEachCallba
     /** Returns 12 or 13. */
     public static int major() {
         return Integer.getInteger("kvtier.emulator");
+    }
+
+    /** Returns the flags that give another JVM the emulated libraries too. */
+    public static List<String> flags() {
+        return flags(Holder.BUILD.runtime());
+    }
+
+    /** Returns the flags that give another JVM an emulated runtime without a function, as an older release has it. */
+    public static List<String> flagsWithout(String function) {
+        return flags(Holder.BUILD.runtimeWithout(function));
+    }
+
+    private static List<String> flags(Path runtime) {
+        return List.of("-Dkvtier.cudart.path=" + runtime, "-Dkvtier.cufile.path=" + Holder.BUILD.cuFile());
     }
 
     /**
@@ -155,14 +170,14 @@ public final class DeviceEmulator implements BeforeAllCallback, BeforeEachCallba
     }
 
     private static final class Holder {
+        static final EmulatorBuild BUILD = new EmulatorBuild(major());
         static final EmulatorNative NATIVE = load();
 
         private static EmulatorNative load() {
-            EmulatorBuild build = new EmulatorBuild(major());
-            build.libraries();
-            System.setProperty("kvtier.cudart.path", build.runtime().toString());
-            System.setProperty("kvtier.cufile.path", build.cuFile().toString());
-            return new EmulatorNative(build.runtime());
+            BUILD.libraries();
+            System.setProperty("kvtier.cudart.path", BUILD.runtime().toString());
+            System.setProperty("kvtier.cufile.path", BUILD.cuFile().toString());
+            return new EmulatorNative(BUILD.runtime());
         }
     }
 }

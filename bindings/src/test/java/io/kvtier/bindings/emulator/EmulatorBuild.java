@@ -63,6 +63,22 @@ final class EmulatorBuild {
         library(cuFile(), "cufile", List.of("-Wl,-rpath,$ORIGIN", runtime().toString()));
     }
 
+    /** Compiles a runtime that lacks a function, as an older release does. */
+    Path runtimeWithout(String function) {
+        Path older = folder.resolve("without-" + function).resolve(runtime().getFileName());
+        if (!isCurrent(older)) {
+            Path script = folder.resolve("without-" + function + ".map");
+            try {
+                Files.createDirectories(older.getParent());
+                Files.writeString(script, "{ local: " + function + "; };\n");
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            library(older, "cuda", List.of("-Wl,--version-script=" + script));
+        }
+        return older;
+    }
+
     /** Compiles a program that is linked to both libraries, and returns it. */
     Path program(String name) {
         libraries();
@@ -76,7 +92,7 @@ final class EmulatorBuild {
     }
 
     private void library(Path library, String part, List<String> link) {
-        Path made = folder.resolve(library.getFileName() + ".new");
+        Path made = library.resolveSibling(library.getFileName() + ".new");
         List<String> command = gcc();
         command.addAll(List.of("-fPIC", "-shared", "-fvisibility=hidden", "-Wl,-soname," + library.getFileName()));
         command.addAll(List.of("-o", made.toString()));

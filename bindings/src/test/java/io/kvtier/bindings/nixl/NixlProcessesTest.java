@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.kvtier.bindings.ChildJvm;
 import io.kvtier.bindings.FetchedNatives;
 import io.kvtier.bindings.NativeHandles;
 import java.lang.foreign.Arena;

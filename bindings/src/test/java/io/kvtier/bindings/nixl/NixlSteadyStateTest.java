@@ -2,6 +2,7 @@ package io.kvtier.bindings.nixl;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvtier.bindings.ChildJvm;
 import io.kvtier.bindings.FetchedNatives;
 import java.nio.file.Path;
 import java.util.List;

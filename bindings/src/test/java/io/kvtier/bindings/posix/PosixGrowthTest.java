@@ -2,6 +2,7 @@ package io.kvtier.bindings.posix;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvtier.bindings.Allocations;
 import io.kvtier.bindings.NativeHandles;
 import io.kvtier.bindings.posix.NativeFile.Option;
 import java.io.IOException;

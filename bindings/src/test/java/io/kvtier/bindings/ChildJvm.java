@@ -1,4 +1,4 @@
-package io.kvtier.bindings.nixl;
+package io.kvtier.bindings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -17,7 +17,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /** Another JVM with the classes of this build; tests talk to it line by line. */
-final class ChildJvm implements AutoCloseable {
+public final class ChildJvm implements AutoCloseable {
     private static final String CLASSES = Path.of("target", "classes") + ":" + Path.of("target", "test-classes");
     private static final long LIMIT_SECONDS = 300;
 
@@ -31,7 +31,8 @@ final class ChildJvm implements AutoCloseable {
         Thread.ofPlatform().daemon().start(this::read);
     }
 
-    static ChildJvm start(Class<?> main, List<String> flags, String... arguments) throws IOException {
+    /** Starts the main method of a class with flags of the JVM. */
+    public static ChildJvm start(Class<?> main, List<String> flags, String... arguments) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of(
@@ -56,16 +57,18 @@ final class ChildJvm implements AutoCloseable {
         }
     }
 
-    long pid() {
+    /** Returns its number. */
+    public long pid() {
         return process.pid();
     }
 
-    void say(String line) {
+    /** Writes a line to its standard input. */
+    public void say(String line) {
         input.println(line);
     }
 
     /** Returns what follows the prefix in the next line that has it. */
-    String hear(String prefix) {
+    public String hear(String prefix) {
         List<String> others = new ArrayList<>();
         try {
             String line = lines.poll(LIMIT_SECONDS, TimeUnit.SECONDS);
@@ -84,7 +87,8 @@ final class ChildJvm implements AutoCloseable {
         }
     }
 
-    void signal(String name) {
+    /** Sends a signal, e.g. {@code KILL}. */
+    public void signal(String name) {
         try {
             Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(pid())).start();
             assertThat(kill.waitFor()).isZero();
@@ -96,7 +100,8 @@ final class ChildJvm implements AutoCloseable {
         }
     }
 
-    int exitCode() throws InterruptedException {
+    /** Waits until it ends, and returns how. */
+    public int exitCode() throws InterruptedException {
         assertThat(process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
         return process.exitValue();
     }

@@ -1,9 +1,9 @@
-package io.kvtier.bindings.posix;
+package io.kvtier.bindings;
 
 import java.lang.reflect.Method;
 
 /** What a thread allocates on the heap; by reflection, since the module does not need the management modules otherwise. */
-final class Allocations {
+public final class Allocations {
     private static final Object THREADS;
     private static final Method BYTES;
 
@@ -21,7 +21,7 @@ final class Allocations {
     private Allocations() {}
 
     /** Returns the bytes that this thread has allocated since it started. */
-    static long ofThisThread() {
+    public static long ofThisThread() {
         try {
             return (long) BYTES.invoke(THREADS, Thread.currentThread().threadId());
         } catch (ReflectiveOperationException e) {
