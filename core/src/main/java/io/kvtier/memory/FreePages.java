@@ -15,9 +15,13 @@ final class FreePages {
      *     summaries[0]   words      bit i: word i of `bits` != 0
      *     bits           words      `stride` longs apart: in small pools each has a cache line of its own
      *
-     * A summary may be wrong for a moment: who empties a word clears the bit above and then looks at the word again, and
-     * sets the bit again if a page was freed meanwhile. A search that finds nothing while a clearing is under way does not
-     * believe the summaries and looks at every word. So a page that is free during a whole call is found.
+     * A summary bit may be wrong. It may be clear though the word below is not empty only while a call is at work that
+     * will set it: who gives a page back looks at the bits above on all levels and sets those that are clear, whoever else
+     * may be about to set them; who clears a bit then looks at the word below once more and sets the bit again if that was
+     * filled meanwhile. A search that finds nothing while a clearing is under way does not believe the summaries and looks
+     * at every word. So a page that is free during a whole call is found. A bit may also stay set above an empty word
+     * (set again just when the word was emptied a second time): that costs a look, and the search that looks clears it.
+     * A search goes past each word at most once, whatever the summaries say.
      *
      * Each thread (`threads`; many share an entry) goes on in the word where it took its last page until that is used up,
      * then in the word where it gave its last page back, then searches. So threads seldom meet, pages that are still in
@@ -144,30 +148,32 @@ final class FreePages {
         return longest;
     }
 
-    /** Takes a page of the next word that has one. */
+    /** Takes a page of the next word that has one, once around. */
     private int search(int slot) {
         int ended = clearingsEnded.get();
-        int start = (int) INTS.getOpaque(threads, slot + TAKING);
-        for (int word = next(start, start); word != NONE; word = next(word, start)) {
-            long taken = takeFrom(word, 1);
-            if (taken != 0) {
-                INTS.setOpaque(threads, slot + TAKING, word);
-                return page(word, taken);
-            }
+        int start = (int) INTS.getOpaque(threads, slot + TAKING) + 1;
+        int page = takeBetween(start, words);
+        if (page == NONE) {
+            page = takeBetween(0, start);
         }
-        return clearingsBegun.get() == ended ? NONE : takeFromAny();
+        if (page == NONE && clearingsBegun.get() != ended) {
+            page = takeFromAny();
+        }
+        if (page != NONE) {
+            INTS.setOpaque(threads, slot + TAKING, page >>> 6);
+        }
+        return page;
     }
 
-    /** Returns the word to try after one that had nothing, on the way around from the start; NONE at the end of it. */
-    private int next(int word, int start) {
-        int next = nonEmpty(0, word + 1);
-        if (word >= start) {
-            if (next != NONE) {
-                return next;
+    private int takeBetween(int from, int end) {
+        for (int word = nonEmpty(0, from); word != NONE && word < end; word = nonEmpty(0, word + 1)) {
+            long taken = takeFrom(word, 1);
+            if (taken != 0) {
+                return page(word, taken);
             }
-            next = nonEmpty(0, 0);
+            clearSummary(word);
         }
-        return next <= start ? next : NONE;
+        return NONE;
     }
 
     /** Returns the first index at or after another that the summary of a level says is not empty. */
@@ -245,14 +251,16 @@ final class FreePages {
     }
 
     private void give(int word, long mask) {
-        if (set(bits, word * stride, mask) == 0) {
-            setSummary(0, word);
-        }
+        set(bits, word * stride, mask);
+        setSummaries(0, word);
     }
 
-    private void setSummary(int level, int index) {
-        if (set(summaries[level], index >>> 6, 1L << index) == 0 && level + 1 < summaries.length) {
-            setSummary(level + 1, index >>> 6);
+    /** Sets the bits above a word that is not empty, from a level up. */
+    private void setSummaries(int level, int word) {
+        int index = word;
+        for (int above = level; above < summaries.length; above++) {
+            set(summaries[above], index >>> 6, 1L << index);
+            index >>>= 6;
         }
     }
 
@@ -268,21 +276,19 @@ final class FreePages {
         }
         boolean refilled = level == 0 ? get(index) != 0 : (long) LONGS.getVolatile(summaries[level - 1], index) != 0;
         if (refilled) {
-            setSummary(level, index);
+            setSummaries(level, index);
         }
     }
 
-    /** Sets bits; returns what the word was before. */
-    private static long set(long[] array, int index, long mask) {
+    private static void set(long[] array, int index, long mask) {
         long old = (long) LONGS.getVolatile(array, index);
         while ((old & mask) != mask) {
             long witness = (long) LONGS.compareAndExchange(array, index, old, old | mask);
             if (witness == old) {
-                return old;
+                return;
             }
             old = witness;
         }
-        return old;
     }
 
     /** Clears bits; returns whether that made the word empty. */

@@ -18,7 +18,7 @@ class PagedKvTest {
     /** 3 layers of 2 planes, rows of 8 bytes. */
     private static final KvLayout LAYOUT = KvLayout.keyValue(ElementType.F16, 3, 2, 2);
 
-    private final Arena arena = Arena.ofConfined();
+    private final Arena arena = Arena.ofShared();
 
     @AfterEach
     void close() {
