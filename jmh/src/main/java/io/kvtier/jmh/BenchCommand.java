@@ -1,21 +1,25 @@
 package io.kvtier.jmh;
 
+import io.kvtier.jmh.Measure.Timing;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.profile.GCProfiler;
+import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.format.OutputFormatFactory;
 import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
-import org.openjdk.jmh.runner.options.Options;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
@@ -40,9 +44,12 @@ import picocli.CommandLine.Spec;
             "  page-pool   a pair of free and allocate, beside malloc and Netty",
             "  host-copy   paged KV to an object and back, beside one plain copy",
             "  chunk-hash  a prompt's chained hashes, beside OpenSSL and MessageDigest",
+            "  ffm-call    calls of a C function, beside calls in C through a pointer",
+            "  nixl-posix  NIXL to a file and back, in pairs with the same in C",
+            "  nixl-ucx    NIXL from agent to agent, in pairs with the same in C",
             "",
             "A ratio above 1 says that kvtier wins, whatever the unit. docs/benchmarks.md says what each measure asks."
-                    + " A missed target is a row, not a failure; so is an anchor that is not installed."
+                    + " A missed target is a row, not a failure; so is what is not installed."
         },
         exitCodeListHeading = "Exit codes:%n",
         exitCodeList = {
@@ -62,7 +69,7 @@ public final class BenchCommand implements Callable<Integer> {
     @Parameters(paramLabel = "MEASURE", arity = "0..*", description = "What to measure; everything if left out.")
     private List<String> names = new ArrayList<>();
 
-    @Option(names = "--quick", description = "Less than 3 minutes for everything, and less exact.")
+    @Option(names = "--quick", description = "About 4 minutes for everything, and less exact.")
     private boolean quick;
 
     @Option(
@@ -100,9 +107,10 @@ public final class BenchCommand implements Callable<Integer> {
         List<Measure> measures = measures();
         requireWritable();
         Machine machine = Machine.here();
-        Runner runner =
-                new Runner(options(measures), OutputFormatFactory.createFormatInstance(System.err, VerboseMode.NORMAL));
-        Report report = Report.of(measures, Scores.of(runner.run()));
+        Scores scores = new Scores();
+        scores.add(run(measures, Timing.APART, this::timeApart));
+        scores.addPairs(run(measures, Timing.IN_PAIRS, this::timeInPairs));
+        Report report = Report.of(measures, scores);
         report.print(System.out);
         if (json != null) {
             Files.writeString(json, report.json(machine, quick) + System.lineSeparator());
@@ -140,24 +148,47 @@ public final class BenchCommand implements Callable<Integer> {
         return folder != null && Files.isDirectory(folder) && Files.isWritable(folder);
     }
 
-    private Options options(List<Measure> measures) {
+    private Collection<RunResult> run(
+            List<Measure> measures, Timing timing, UnaryOperator<ChainedOptionsBuilder> configure)
+            throws RunnerException {
+        List<String> patterns = measures.stream()
+                .filter(measure -> measure.timing() == timing)
+                .flatMap(BenchCommand::patterns)
+                .toList();
+        if (patterns.isEmpty()) {
+            return List.of();
+        }
         ChainedOptionsBuilder options = new OptionsBuilder()
-                .mode(Mode.AverageTime)
                 .timeUnit(TimeUnit.NANOSECONDS)
+                .jvmArgs(forkArguments().toArray(String[]::new));
+        patterns.forEach(options::include);
+        return new Runner(
+                        configure.apply(options).build(),
+                        OutputFormatFactory.createFormatInstance(System.err, VerboseMode.NORMAL))
+                .run();
+    }
+
+    private static Stream<String> patterns(Measure measure) {
+        return measure.methods().stream()
+                .map(method -> "^" + Pattern.quote(measure.benchmark().getName() + "." + method) + "$");
+    }
+
+    private ChainedOptionsBuilder timeApart(ChainedOptionsBuilder options) {
+        return options.mode(Mode.AverageTime)
                 .addProfiler(GCProfiler.class)
                 .forks(quick ? 1 : 2)
                 .warmupIterations(2)
                 .warmupTime(TimeValue.milliseconds(quick ? 250 : 500))
                 .measurementIterations(quick ? 4 : 5)
-                .measurementTime(TimeValue.milliseconds(quick ? 250 : 500))
-                .jvmArgs(forkArguments().toArray(String[]::new));
-        for (Measure measure : measures) {
-            for (String method : measure.methods()) {
-                options =
-                        options.include("^" + Pattern.quote(measure.benchmark().getName() + "." + method) + "$");
-            }
-        }
-        return options.build();
+                .measurementTime(TimeValue.milliseconds(quick ? 250 : 500));
+    }
+
+    // More forks, as a connection may be lucky for as long as it lives.
+    private ChainedOptionsBuilder timeInPairs(ChainedOptionsBuilder options) {
+        return options.mode(Mode.SingleShotTime)
+                .forks(quick ? 2 : 4)
+                .warmupIterations(2)
+                .measurementIterations(quick ? 15 : 30);
     }
 
     private static List<String> forkArguments() {

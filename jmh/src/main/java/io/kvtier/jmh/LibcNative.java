@@ -48,9 +48,9 @@ final class LibcNative {
     // Linked at the first call: a missing function is a row of the report, not a failure.
     private static final class Functions {
         static final MethodHandle MALLOC =
-                Natives.function(LOOKUP, "malloc", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG));
-        static final MethodHandle FREE = Natives.function(LOOKUP, "free", FunctionDescriptor.ofVoid(JAVA_LONG));
+                Natives.critical(LOOKUP, "malloc", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG));
+        static final MethodHandle FREE = Natives.critical(LOOKUP, "free", FunctionDescriptor.ofVoid(JAVA_LONG));
         static final MethodHandle MEMCPY =
-                Natives.function(LOOKUP, "memcpy", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+                Natives.critical(LOOKUP, "memcpy", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     }
 }

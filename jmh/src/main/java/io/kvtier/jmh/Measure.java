@@ -1,10 +1,15 @@
 package io.kvtier.jmh;
 
+import io.kvtier.bindings.nixl.Operation;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A question and its cases.
@@ -12,11 +17,27 @@ import java.util.Set;
  * @param name as it stands in commands and in the table
  * @param benchmark the class whose methods answer it
  * @param unit what all cases count in
+ * @param timing how ours and the anchors are timed
+ * @param missing says why nothing of it can run here, or null
  * @param cases rows of the table, but for their anchors
  */
-record Measure(String name, Class<?> benchmark, Unit unit, List<Case> cases) {
+record Measure(
+        String name,
+        Class<?> benchmark,
+        Unit unit,
+        Timing timing,
+        Supplier<@Nullable String> missing,
+        List<Case> cases) {
     /** All measures, in the order of the table. */
-    static final List<Measure> ALL = List.of(pagePool(), hostCopy(), chunkHash());
+    static final List<Measure> ALL = List.of(pagePool(), hostCopy(), chunkHash(), ffmCall(), nixlPosix(), nixlUcx());
+
+    /** How ours and the anchors are timed. */
+    enum Timing {
+        /** Each benchmark for itself, one after the other. */
+        APART,
+        /** In turns, by one benchmark that runs both. */
+        IN_PAIRS
+    }
 
     /**
      * One of our operations and what it is compared with.
@@ -40,6 +61,9 @@ record Measure(String name, Class<?> benchmark, Unit unit, List<Case> cases) {
     /** Returns the benchmarks that can run here: ours and the anchors that are not missing. */
     Set<String> methods() {
         Set<String> methods = new LinkedHashSet<>();
+        if (missing.get() != null) {
+            return methods;
+        }
         for (Case each : cases) {
             methods.add(each.ours);
             for (Comparison comparison : each.anchors) {
@@ -67,7 +91,7 @@ record Measure(String name, Class<?> benchmark, Unit unit, List<Case> cases) {
                         List.of(new Comparison(malloc, target), new Comparison(netty, target))));
             }
         }
-        return new Measure("page-pool", PagePoolBenchmark.class, Unit.NANOSECONDS, cases);
+        return apart("page-pool", PagePoolBenchmark.class, Unit.NANOSECONDS, () -> null, cases);
     }
 
     private static Measure hostCopy() {
@@ -86,7 +110,7 @@ record Measure(String name, Class<?> benchmark, Unit unit, List<Case> cases) {
             cases.add(new Case("store " + size(kib) + ", CRC", "gatherCrc", parameters, bytes, copiesAndCrc));
             cases.add(new Case("retrieve " + size(kib) + ", CRC", "scatterCrc", parameters, bytes, copiesAndCrc));
         }
-        return new Measure("host-copy", HostCopyBenchmark.class, Unit.GB_PER_SECOND, cases);
+        return apart("host-copy", HostCopyBenchmark.class, Unit.GB_PER_SECOND, () -> null, cases);
     }
 
     private static Measure chunkHash() {
@@ -103,7 +127,69 @@ record Measure(String name, Class<?> benchmark, Unit unit, List<Case> cases) {
                             new Comparison(new Anchor("OpenSSL", List.of("openSsl"), OpenSslNative::missing), target),
                             new Comparison(Anchor.of("MessageDigest", "messageDigest"), Target.NONE))));
         }
-        return new Measure("chunk-hash", ChunkHashBenchmark.class, Unit.MB_PER_SECOND, cases);
+        return apart("chunk-hash", ChunkHashBenchmark.class, Unit.MB_PER_SECOND, () -> null, cases);
+    }
+
+    private static Measure ffmCall() {
+        Target normal = Target.atMostAboveAnchor(4);
+        Target critical = Target.atMostAboveAnchor(3.5);
+        List<Case> cases = List.of(
+                call("no-op", "nothing", normal),
+                call("no-op, membarrier", "nothingMembarrier", normal),
+                call("no-op, critical", "nothingCritical", critical),
+                call("no-op, errno kept", "nothingErrno", Target.NONE),
+                call("5 arguments", "five", normal),
+                call("5 arguments, membarrier", "fiveMembarrier", normal),
+                call("5 arguments, critical", "fiveCritical", critical),
+                call("5 arguments, generated", "fiveGenerated", normal));
+        return apart("ffm-call", FfmCallBenchmark.class, Unit.NANOSECONDS, FfmCallNative::missing, cases);
+    }
+
+    private static Case call(String name, String ours, Target target) {
+        Anchor anchor = Anchor.of("C, by a pointer", ours.startsWith("five") ? "fiveInC" : "nothingInC");
+        return new Case(name, ours, Map.of(), 0, List.of(new Comparison(anchor, target)));
+    }
+
+    private static Measure nixlPosix() {
+        List<Case> cases = new ArrayList<>();
+        for (Operation operation : List.of(Operation.WRITE, Operation.READ)) {
+            addTransfers(cases, operation, Map.of("operation", operation.name()), NixlPosixBenchmark.BYTES);
+        }
+        return inPairs("nixl-posix", NixlPosixBenchmark.class, NixlPosixBenchmark.PLUGIN, cases);
+    }
+
+    private static Measure nixlUcx() {
+        List<Case> cases = new ArrayList<>();
+        addTransfers(cases, Operation.WRITE, Map.of(), NixlUcxBenchmark.BYTES);
+        return inPairs("nixl-ucx", NixlUcxBenchmark.class, NixlUcxBenchmark.PLUGIN, cases);
+    }
+
+    private static void addTransfers(
+            List<Case> cases, Operation operation, Map<String, String> parameters, long bytes) {
+        for (boolean sameRequest : List.of(false, true)) {
+            for (int kib : List.of(1024, 2048, 4096)) {
+                Map<String, String> all = new TreeMap<>(parameters);
+                all.put("pieceKib", Integer.toString(kib));
+                all.put("sameRequest", Boolean.toString(sameRequest));
+                cases.add(new Case(
+                        operation.name().toLowerCase(Locale.ROOT) + " by " + size(kib)
+                                + (sameRequest ? ", same request" : ""),
+                        "pair",
+                        all,
+                        bytes,
+                        compare(Target.atLeast(0.97), Anchor.of("C", "pair"))));
+            }
+        }
+    }
+
+    private static Measure apart(
+            String name, Class<?> benchmark, Unit unit, Supplier<@Nullable String> missing, List<Case> cases) {
+        return new Measure(name, benchmark, unit, Timing.APART, missing, cases);
+    }
+
+    private static Measure inPairs(String name, Class<?> benchmark, String plugin, List<Case> cases) {
+        return new Measure(
+                name, benchmark, Unit.GB_PER_SECOND, Timing.IN_PAIRS, () -> NixlTransferNative.missing(plugin), cases);
     }
 
     private static List<Comparison> compare(Target target, Anchor... anchors) {

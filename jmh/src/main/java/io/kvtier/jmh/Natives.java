@@ -11,14 +11,20 @@ import org.jspecify.annotations.Nullable;
 final class Natives {
     private Natives() {}
 
-    /** Links a function in the cheapest way there is: without a change of the thread's state. */
-    static MethodHandle function(SymbolLookup lookup, String name, FunctionDescriptor descriptor) {
+    /** Links a function in the cheapest way there is: without a change of the thread's state. It must not block. */
+    static MethodHandle critical(SymbolLookup lookup, String name, FunctionDescriptor descriptor) {
+        return function(lookup, name, descriptor, Linker.Option.critical(false));
+    }
+
+    /** Links a function. */
+    static MethodHandle function(
+            SymbolLookup lookup, String name, FunctionDescriptor descriptor, Linker.Option... options) {
         return Linker.nativeLinker()
                 .downcallHandle(
                         lookup.find(name)
                                 .orElseThrow(() -> new UnsatisfiedLinkError("there is no function " + name + " here")),
                         descriptor,
-                        Linker.Option.critical(false));
+                        options);
     }
 
     /** Returns why some functions cannot be called, or null. */

@@ -61,7 +61,7 @@ final class OpenSslNative {
         if (LOOKUP == null) {
             throw new UnsatisfiedLinkError(MISSING);
         }
-        return Natives.function(LOOKUP, name, descriptor);
+        return Natives.critical(LOOKUP, name, descriptor);
     }
 
     // Linked at the first call: a missing library is a row of the report, not a failure.

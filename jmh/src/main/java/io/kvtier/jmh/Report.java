@@ -7,6 +7,7 @@ import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
@@ -15,8 +16,10 @@ import tools.jackson.core.json.JsonFactory;
 /** The rows of a run, as a table and as JSON. */
 record Report(List<Row> rows) {
     private static final List<String> HEAD =
-            List.of("measure", "case", "ours", "anchor", "anchor's name", "unit", "ratio", "target", "met");
+            List.of("measure", "case", "ours", "anchor", "anchor's name", "unit", "ratio", "spread", "target", "met");
+    private static final Set<String> NUMBERS = Set.of("ours", "anchor", "ratio");
     private static final String NONE = "-";
+    private static final String NOT_AVAILABLE = "not available";
 
     static Report of(List<Measure> measures, Scores scores) {
         List<Row> rows = new ArrayList<>();
@@ -32,8 +35,12 @@ record Report(List<Row> rows) {
 
     private static Row row(Measure measure, Case each, Comparison comparison, Scores scores) {
         Anchor anchor = comparison.anchor();
-        Score ours = scores.sum(measure.benchmark(), List.of(each.ours()), each.parameters());
-        Score theirs = scores.sum(measure.benchmark(), anchor.methods(), each.parameters());
+        Pairs pairs = scores.pairs(measure.benchmark(), each.ours(), each.parameters());
+        Score ours =
+                pairs == null ? scores.sum(measure.benchmark(), List.of(each.ours()), each.parameters()) : pairs.ours();
+        Score theirs =
+                pairs == null ? scores.sum(measure.benchmark(), anchor.methods(), each.parameters()) : pairs.anchor();
+        String missing = measure.missing().get();
         return new Row(
                 measure.name(),
                 each.name(),
@@ -42,7 +49,9 @@ record Report(List<Row> rows) {
                 ours,
                 anchor.name(),
                 theirs,
-                reason(ours, theirs, anchor),
+                pairs,
+                missing != null,
+                missing == null ? reason(ours, theirs, anchor) : missing,
                 comparison.target());
     }
 
@@ -57,9 +66,9 @@ record Report(List<Row> rows) {
         return missing == null ? "its benchmark failed, see above" : missing;
     }
 
-    /** Returns whether a benchmark of ours has no score. */
+    /** Returns whether a benchmark of ours that could run here has no score. */
     boolean failed() {
-        return rows.stream().anyMatch(row -> row.ours() == null);
+        return rows.stream().anyMatch(row -> row.ours() == null && !row.missing());
     }
 
     void print(PrintStream out) {
@@ -77,18 +86,22 @@ record Report(List<Row> rows) {
         for (List<String> line : lines) {
             out.println(line(line, widths));
         }
-        for (Row row : rows) {
-            if (row.reason() != null) {
-                out.println(row.measure() + ", " + row.name() + ", " + row.anchorName() + ": not available: "
-                        + row.reason());
-            }
-        }
+        rows.stream()
+                .filter(row -> row.reason() != null)
+                .map(row -> subject(row) + ": not available: " + row.reason())
+                .distinct()
+                .forEach(out::println);
+    }
+
+    /** Returns what is missing: one anchor, or the whole measure. */
+    private static String subject(Row row) {
+        return row.missing() ? row.measure() : row.measure() + ", " + row.name() + ", " + row.anchorName();
     }
 
     private static String line(List<String> cells, int[] widths) {
         StringBuilder line = new StringBuilder();
         for (int i = 0; i < widths.length; i++) {
-            boolean number = i == 2 || i == 3 || i == 6;
+            boolean number = NUMBERS.contains(HEAD.get(i));
             String padding = " ".repeat(widths[i] - cells.get(i).length());
             line.append(number ? padding + cells.get(i) : cells.get(i) + padding)
                     .append("  ");
@@ -102,13 +115,19 @@ record Report(List<Row> rows) {
         return List.of(
                 row.measure(),
                 row.name(),
-                value(row, row.ours()),
-                row.anchor() == null ? "not available" : value(row, row.anchor()),
+                row.missing() ? NOT_AVAILABLE : value(row, row.ours()),
+                row.anchor() == null ? NOT_AVAILABLE : value(row, row.anchor()),
                 row.anchorName(),
                 row.unit().toString(),
                 ratio == null ? NONE : String.format(Locale.ROOT, "%.3f", ratio),
+                row.pairs() == null ? NONE : spread(row.pairs()),
                 row.target().toString(),
                 met == null ? NONE : met ? "yes" : "no");
+    }
+
+    /** Returns between which ratios the middle half of the pairs lies. */
+    private static String spread(Pairs pairs) {
+        return String.format(Locale.ROOT, "%.3f-%.3f", pairs.ratio(0.25), pairs.ratio(0.75));
     }
 
     private static String value(Row row, @Nullable Score score) {
@@ -148,6 +167,7 @@ record Report(List<Row> rows) {
         json.writeStringProperty("anchor_name", row.anchorName());
         write(json, "anchor", row, row.anchor());
         writeNumber(json, "ratio", row.ratio());
+        writePairs(json, row.pairs());
         json.writeStringProperty("target", row.target().toString());
         json.writeName("met");
         Boolean met = row.met();
@@ -172,6 +192,22 @@ record Report(List<Row> rows) {
         Double error = score == null || value == null ? null : (Double) (value * score.error() / score.nanos());
         writeNumber(json, name + "_error", error);
         writeNumber(json, name + "_bytes_per_op", score == null ? null : (Double) score.bytesPerOp());
+    }
+
+    private static void writePairs(JsonGenerator json, @Nullable Pairs pairs) {
+        json.writeName("pairs");
+        if (pairs == null) {
+            json.writeNull();
+            return;
+        }
+        json.writeStartArray();
+        for (Pairs.Pair pair : pairs.all()) {
+            json.writeStartObject();
+            writeNumber(json, "ours_ns", pair.oursNanos());
+            writeNumber(json, "anchor_ns", pair.anchorNanos());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
     }
 
     private static void writeNumber(JsonGenerator json, String name, @Nullable Double value) {

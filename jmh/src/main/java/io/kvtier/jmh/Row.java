@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param ours our score, or null if our benchmark failed
  * @param anchorName name of the anchor
  * @param anchor its score, or null if there is none
+ * @param pairs what both scores were made from, or null if they were measured apart
+ * @param missing whether neither can run here
  * @param reason why a score is missing, or null
  * @param target what we promise
  */
@@ -23,11 +25,17 @@ record Row(
         @Nullable Score ours,
         String anchorName,
         @Nullable Score anchor,
+        @Nullable Pairs pairs,
+        boolean missing,
         @Nullable String reason,
         Target target) {
 
+    /** Returns how many times better ours is, or null if that cannot be known. */
     @Nullable
     Double ratio() {
+        if (pairs != null) {
+            return pairs.ratio();
+        }
         if (ours == null || anchor == null) {
             return null;
         }
@@ -38,9 +46,9 @@ record Row(
     @Nullable
     Boolean met() {
         Double ratio = ratio();
-        if (ours == null || ratio == null || target.isNone()) {
+        if (ours == null || anchor == null || ratio == null || target.isNone()) {
             return null;
         }
-        return target.isMet(ratio, ours);
+        return target.isMet(ratio, ours, anchor);
     }
 }

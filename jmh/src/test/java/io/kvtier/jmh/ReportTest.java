@@ -5,11 +5,15 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.kvtier.jmh.Measure.Case;
 import io.kvtier.jmh.Measure.Comparison;
+import io.kvtier.jmh.Measure.Timing;
+import io.kvtier.jmh.Pairs.Pair;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class ReportTest {
@@ -45,11 +49,22 @@ class ReportTest {
     }
 
     @Test
+    void aTargetMayBeADistanceToTheAnchor() {
+        Target target = Target.atMostAboveAnchor(3.5);
+        assertThat(row(Unit.NANOSECONDS, 5, 1.5, target).met()).isTrue();
+        assertThat(row(Unit.NANOSECONDS, 5.1, 1.5, target).met()).isFalse();
+        assertThat(row(Unit.NANOSECONDS, 1, 1.5, target).met()).isTrue();
+        assertThat(target).hasToString("<= anchor + 3.5 ns");
+        assertThat(target.isNone()).isFalse();
+    }
+
+    @Test
     void allocationMissesATargetOfNone() {
         Target target = Target.atLeast(0.95).withoutAllocation(16);
-        assertThat(target.isMet(1, new Score(1, 0, 3))).isTrue();
-        assertThat(target.isMet(1, new Score(1, 0, 24))).isFalse();
-        assertThat(target.isMet(1, new Score(1, 0, Double.NaN))).isFalse();
+        Score anchor = new Score(1, 0, 0);
+        assertThat(target.isMet(1, new Score(1, 0, 3), anchor)).isTrue();
+        assertThat(target.isMet(1, new Score(1, 0, 24), anchor)).isFalse();
+        assertThat(target.isMet(1, new Score(1, 0, Double.NaN), anchor)).isFalse();
         assertThat(target).hasToString("ratio >= 0.95, 0 B/op");
     }
 
@@ -68,7 +83,7 @@ class ReportTest {
         assertThat(report.failed()).isFalse();
         assertThat(report.rows().getFirst().met()).isNull();
         assertThat(print(report))
-                .containsPattern("copying +one +1\\.00 +not available +libfast +GB/s +- +ratio >= 0\\.95 +-\n")
+                .containsPattern("copying +one +1\\.00 +not available +libfast +GB/s +- +- +ratio >= 0\\.95 +-\n")
                 .contains("copying, one, libfast: not available: libfast.so is not installed");
     }
 
@@ -87,6 +102,43 @@ class ReportTest {
     }
 
     @Test
+    void aMeasureThatCannotRunHereIsRowsAndNoFailure() {
+        Measure measure = measure(Timing.APART, () -> "there is no gcc", Anchor.of("copy", "copy"));
+        Report report = Report.of(List.of(measure), new Scores());
+        assertThat(measure.methods()).isEmpty();
+        assertThat(report.failed()).isFalse();
+        assertThat(print(report))
+                .containsPattern("copying +one +not available +not available +copy +GB/s +- +- +ratio >= 0\\.95 +-\n")
+                .endsWith("\ncopying: not available: there is no gcc\n");
+    }
+
+    @Test
+    void aRowOfPairsHasTheMedianOfTheirRatiosAndTheSpread() {
+        Report report = pairedReport();
+        Row row = report.rows().getFirst();
+        assertThat(row.ratio()).isEqualTo(1.25);
+        assertThat(row.met()).isTrue();
+        assertThat(report.failed()).isFalse();
+        assertThat(print(report))
+                .containsPattern(
+                        "copying +one +1\\.00 +0\\.67 +C +GB/s +1\\.250 +0\\.500-1\\.500 +ratio >= 0\\.95 +yes\n");
+    }
+
+    @Test
+    void jsonHoldsThePairs() {
+        assertThat(pairedReport().json(Machine.here(), false))
+                .contains("\"ours\":1.0,\"ours_error\":null,\"ours_bytes_per_op\":null")
+                .contains("\"ratio\":1.25,\"pairs\":[{\"ours_ns\":100.0,\"anchor_ns\":50.0},")
+                .contains("{\"ours_ns\":400.0,\"anchor_ns\":500.0},");
+    }
+
+    @Test
+    void aFailedRunOfPairsIsAFailure() {
+        Measure measure = measure(Timing.IN_PAIRS, () -> null, Anchor.of("C", "ours"));
+        assertThat(Report.of(List.of(measure), new Scores()).failed()).isTrue();
+    }
+
+    @Test
     void jsonHoldsRowsErrorsAllocationAndMachine() {
         Machine machine = new Machine("Some CPU", 2, "Vendor 25", "Linux");
         String json = report(Anchor.of("copy", "copy")).json(machine, true);
@@ -95,7 +147,7 @@ class ReportTest {
                         + "\"quick\":true,\"rows\":[{\"measure\":\"copying\",\"case\":\"one\",\"unit\":\"GB/s\","
                         + "\"ours\":1.0,\"ours_error\":0.1,\"ours_bytes_per_op\":0.0,\"anchor_name\":\"copy\","
                         + "\"anchor\":10.0,\"anchor_error\":1.5,\"anchor_bytes_per_op\":1.0,\"ratio\":0.1,"
-                        + "\"target\":\"ratio >= 0.95\",\"met\":false,\"not_available\":null}]}");
+                        + "\"pairs\":null,\"target\":\"ratio >= 0.95\",\"met\":false,\"not_available\":null}]}");
     }
 
     @Test
@@ -107,7 +159,8 @@ class ReportTest {
     }
 
     private static Row row(Unit unit, double ours, double anchor, Target target) {
-        return new Row("m", "c", unit, 1000, new Score(ours, 0, 0), "anchor", new Score(anchor, 0, 0), null, target);
+        Score theirs = new Score(anchor, 0, 0);
+        return new Row("m", "c", unit, 1000, new Score(ours, 0, 0), "anchor", theirs, null, false, null, target);
     }
 
     private static Report report(Anchor anchor) {
@@ -119,10 +172,29 @@ class ReportTest {
         return Report.of(List.of(measure(anchor)), scores);
     }
 
+    private static Report pairedReport() {
+        Scores scores = new Scores();
+        // Ratios 0.5, 1.25, 3, 1.5 and 0.5; the medians of the times alone would give 1.5.
+        scores.put(
+                ReportTest.class.getName() + ".ours",
+                PARAMETERS,
+                new Pairs(List.of(
+                        new Pair(100, 50),
+                        new Pair(400, 500),
+                        new Pair(100, 300),
+                        new Pair(200, 300),
+                        new Pair(800, 400))));
+        return Report.of(List.of(measure(Timing.IN_PAIRS, () -> null, Anchor.of("C", "ours"))), scores);
+    }
+
     private static Measure measure(Anchor anchor) {
+        return measure(Timing.APART, () -> null, anchor);
+    }
+
+    private static Measure measure(Timing timing, Supplier<@Nullable String> missing, Anchor anchor) {
         Comparison comparison = new Comparison(anchor, Target.atLeast(0.95));
         Case one = new Case("one", "ours", PARAMETERS, 200, List.of(comparison));
-        return new Measure("copying", ReportTest.class, Unit.GB_PER_SECOND, List.of(one));
+        return new Measure("copying", ReportTest.class, Unit.GB_PER_SECOND, timing, missing, List.of(one));
     }
 
     private static String print(Report report) {
