@@ -172,6 +172,35 @@ CUfileError_t cuFileSetParameterSizeT(CUFileSizeTConfigParameter_t parameter, si
 CUfileError_t cuFileSetParameterBool(CUFileBoolConfigParameter_t parameter, _Bool value);
 CUfileError_t cuFileSetParameterString(CUFileStringConfigParameter_t parameter, const char *value);
 
+/* ---- statistics, since CUDA 13: counted while the level is not 0 and the driver is open ---- */
+
+typedef struct CUfileOpCounter {
+  unsigned long ok;
+  unsigned long err;
+} CUfileOpCounter_t;
+
+/* Levels 2 and 3 tell more, in larger structures. This one grew, so there is room for more; bytes are those asked for. */
+typedef struct CUfileStatsLevel1 {
+  struct CUfileOpCounter read_ops;
+  struct CUfileOpCounter write_ops;
+  char reserved_32[64];
+  unsigned long read_bytes;
+  unsigned long write_bytes;
+  char reserved_112[48];
+  unsigned long read_lat_sum_us;
+  unsigned long write_lat_sum_us;
+  char reserved_176[240];
+  unsigned long batch_read_bytes;
+  unsigned long batch_write_bytes;
+  char reserved_432[1616];
+} CUfileStatsLevel1_t;
+
+CUfileError_t cuFileSetStatsLevel(int level);
+CUfileError_t cuFileStatsStart(void);
+CUfileError_t cuFileStatsStop(void);
+CUfileError_t cuFileStatsReset(void);
+CUfileError_t cuFileGetStatsL1(CUfileStatsLevel1_t *statistics);
+
 /* ---- files ---- */
 
 typedef void *CUfileHandle_t;

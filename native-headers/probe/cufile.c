@@ -159,6 +159,18 @@ int main(void) {
   VALUE(CU_FILE_STREAM_PAGE_ALIGNED_INPUTS);
 
 #if PROBE_MAJOR >= 13
+  SIZE(CUfileOpCounter);
+  FIELD(CUfileOpCounter, ok);
+  FIELD(CUfileOpCounter, err);
+  ROOM(CUfileStatsLevel1, 2048);
+  FIELD(CUfileStatsLevel1, read_ops);
+  FIELD(CUfileStatsLevel1, write_ops);
+  FIELD(CUfileStatsLevel1, read_bytes);
+  FIELD(CUfileStatsLevel1, write_bytes);
+  FIELD(CUfileStatsLevel1, read_lat_sum_us);
+  FIELD(CUfileStatsLevel1, write_lat_sum_us);
+  FIELD(CUfileStatsLevel1, batch_read_bytes);
+  FIELD(CUfileStatsLevel1, batch_write_bytes);
   SIZE(CUfileIOVec);
   FIELD(CUfileIOVec, base);
   FIELD(CUfileIOVec, len);

@@ -63,6 +63,7 @@ static void execute(struct entry *entry) {
   ssize_t moved = kve_operation_move(
       &entry->operation, entry->touchable, entry->asked.u.batch.size, entry->asked.u.batch.file_offset, planned);
   kve_acquire();
+  kve_count_batched(entry->operation.write, entry->asked.u.batch.size);
   end(entry, moved < 0 ? CUFILE_FAILED : CUFILE_COMPLETE, moved);
 }
 

@@ -70,6 +70,7 @@ static CUfileError_t close_driver(const char *function) {
   }
   if (--users == 0) {
     kve_files_drop();
+    kve_statistics_end();
   }
   return kve_file_leave_released(&planned, CU_FILE_SUCCESS);
 }

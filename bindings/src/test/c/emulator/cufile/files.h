@@ -47,6 +47,11 @@ size_t kve_parameter_size(CUFileSizeTConfigParameter_t parameter);
 void kve_parameter_set_size(CUFileSizeTConfigParameter_t parameter, size_t value);
 void kve_parameter_set_bool(CUFileBoolConfigParameter_t parameter, bool value);
 
+/* Count for the statistics. Locked. */
+void kve_count_transfer(bool write, size_t asked, ssize_t moved);
+void kve_count_batched(bool write, size_t asked);
+void kve_statistics_end(void);
+
 /* ---- files and buffers ---- */
 
 struct file {

@@ -159,6 +159,7 @@ static ssize_t move(
   ssize_t moved = code != 0 ? -code : kve_operation_move(&operation, touchable, size, file_offset, planned);
   kve_acquire();
   kve_operation_end(&operation);
+  kve_count_transfer(write, size, moved);
   kve_release_lock();
   return moved;
 }

@@ -245,6 +245,47 @@ static void batches(void) {
   CLEAN();
 }
 
+/* ---- statistics ---- */
+
+static void statistics(void) {
+#if EMULATOR_MAJOR >= 13
+  CUfileStatsLevel1_t counts;
+  IS(CU_FILE_INVALID_VALUE, cuFileSetStatsLevel(4));
+  IS(CU_FILE_DRIVER_NOT_INITIALIZED, cuFileStatsStart());
+  IS(CU_FILE_DRIVER_NOT_INITIALIZED, cuFileGetStatsL1(&counts));
+  FINE(cuFileDriverOpen());
+  IS(CU_FILE_INTERNAL_ERROR, cuFileStatsStart());
+  FINE(cuFileSetStatsLevel(1));
+  FINE(cuFileStatsStart());
+  int fd = open_file(O_RDWR);
+  CUfileHandle_t file = register_file(fd);
+  char *device = new_memory();
+  CHECK(cuFileWrite(file, device, SIZE, 0, 0) == (ssize_t) SIZE);
+  CHECK(cuFileRead(file, device, SIZE, SIZE - 1, 0) == 1);
+  CHECK(cuFileRead(file, device, SIZE, -1, 0) < 0);
+  FINE(cuFileGetStatsL1(&counts));
+  CHECK(counts.write_ops.ok == 1 && counts.read_ops.ok == 1 && counts.read_ops.err == 1);
+  CHECK(counts.write_bytes == SIZE && counts.read_bytes == SIZE && counts.write_lat_sum_us > 0);
+  FINE(cuFileStatsReset());
+  FINE(cuFileGetStatsL1(&counts));
+  CHECK(counts.write_ops.ok == 0);
+  FINE(cuFileStatsStop());
+  IS(CU_FILE_INVALID_VALUE, cuFileGetStatsL1(&counts));
+  IS(CU_FILE_INTERNAL_ERROR, cuFileStatsStart());
+  FINE(cuFileSetStatsLevel(0));
+  FINE(cuFileSetStatsLevel(1));
+  FINE(cuFileStatsStart());
+  cuFileHandleDeregister(file);
+  close(fd);
+  OK(cudaFree(device));
+  FINE(cuFileDriverClose_v2());
+  FINE(cuFileDriverOpen());
+  IS(CU_FILE_INVALID_VALUE, cuFileGetStatsL1(&counts));
+  FINE(cuFileDriverClose_v2());
+#endif
+  CLEAN();
+}
+
 /* ---- streams ---- */
 
 static void in_a_stream(void) {
@@ -312,6 +353,7 @@ int main(void) {
   registration();
   round_trip();
   batches();
+  statistics();
   in_a_stream();
   unlink(path);
   puts("all well");

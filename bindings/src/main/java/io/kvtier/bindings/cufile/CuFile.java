@@ -47,13 +47,17 @@ public final class CuFile {
         }
     }
 
-    /** Throws unless the library has a function that came with a later release. */
+    /** Throws unless the library has a function that older releases lack. */
     static void requireFunction(String function, String since) {
         require();
-        if (NativeLibraries.address("cufile", function).equals(MemorySegment.NULL)) {
+        if (!hasFunction(function)) {
             throw new UnsupportedOperationException(
-                    availability() + " has no " + function + "; it came with cuFile " + since);
+                    availability() + " has no " + function + "; cuFile " + since + " has it");
         }
+    }
+
+    static boolean hasFunction(String function) {
+        return !NativeLibraries.address("cufile", function).equals(MemorySegment.NULL);
     }
 
     private static Availability load() {

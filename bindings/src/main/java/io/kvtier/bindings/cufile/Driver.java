@@ -5,11 +5,9 @@ import io.kvtier.bindings.cufile.generated.CUfileDrvProps;
 import io.kvtier.bindings.cufile.generated.CuFileApi;
 import io.kvtier.bindings.internal.InFlight;
 import io.kvtier.bindings.internal.LibcNative;
-import io.kvtier.bindings.internal.NativeLibraries;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * cuFile's driver, opened. It may be opened more than once: cuFile counts, and gives its resources back with the last. Files,
@@ -18,39 +16,45 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class Driver implements AutoCloseable {
     private static final String KIND = "cufile.driver";
     private static final long KIB = 1024;
-    private static final AtomicInteger OPEN = new AtomicInteger();
+
+    /** How many drivers are open; written by synchronized methods only. */
+    private static volatile int open;
 
     private final InFlight users = new InFlight("cuFile's driver");
 
     private Driver() {
-        OPEN.incrementAndGet();
         NativeHandles.opened(KIND);
     }
 
     /**
      * Opens the driver, after {@link CuFile#requireDriverCanOpen}. cuFile writes a log, by itself into the working folder:
-     * it is sent to {@code cufile_PID.log} in {@code java.io.tmpdir} instead, unless the variable {@code CUFILE_LOGFILE_PATH}
-     * or {@code logging.dir} in cuFile's configuration file says otherwise.
+     * it is sent to {@code cufile_PID.log} in {@code java.io.tmpdir} instead, unless the variable {@code CUFILE_LOGFILE_PATH},
+     * {@code logging.dir} in cuFile's configuration file or {@link Parameters} say otherwise.
      *
      * @throws IllegalStateException if it cannot be opened here; says why
      * @throws CuFileException if cuFile refuses
      */
     public static Driver open() {
         CuFile.requireDriverCanOpen();
-        if (!ConfigFile.inUse().namesLogFolder()) {
+        if (!ConfigFile.inUse().namesLogFolder() && !Parameters.nameLog()) {
             Path log = Path.of(
                     System.getProperty("java.io.tmpdir"),
                     "cufile_" + ProcessHandle.current().pid() + ".log");
             LibcNative.setEnvironmentIfAbsent(
                     "CUFILE_LOGFILE_PATH", log.toAbsolutePath().toString());
         }
-        CuFileStatus.check("cuFileDriverOpen", CuFileApi.cuFileDriverOpen(CuFileStatus.result()), "");
+        openNative();
         return new Driver();
+    }
+
+    private static synchronized void openNative() {
+        CuFileStatus.check("cuFileDriverOpen", CuFileApi.cuFileDriverOpen(CuFileStatus.result()), "");
+        open++;
     }
 
     /** Returns whether a driver of this process is open. */
     static boolean isOpen() {
-        return OPEN.get() > 0;
+        return open > 0;
     }
 
     /** Returns the driver's limits and abilities. */
@@ -121,6 +125,44 @@ public final class Driver implements AutoCloseable {
     }
 
     /**
+     * Lets cuFile count from 0, for the whole process, until {@link #stopStatistics} or until the last driver is closed.
+     *
+     * @throws UnsupportedOperationException if cuFile is too old: 1.14 is, 1.20 is not
+     */
+    public void startStatistics() {
+        users.enter();
+        try {
+            Counting.start();
+        } finally {
+            users.exit();
+        }
+    }
+
+    /**
+     * Returns what cuFile has counted.
+     *
+     * @throws IllegalStateException if it does not count
+     */
+    public Statistics statistics() {
+        users.enter();
+        try {
+            return Counting.read();
+        } finally {
+            users.exit();
+        }
+    }
+
+    /** Lets cuFile count no longer, and forgets what it has counted. */
+    public void stopStatistics() {
+        users.enter();
+        try {
+            Counting.stop();
+        } finally {
+            users.exit();
+        }
+    }
+
+    /**
      * Waits up to 10 seconds for calls of other threads and closes the driver. Closing twice does nothing.
      *
      * @throws IllegalStateException if files, buffers, batches or streams of it are not closed, or a call does not end: it
@@ -130,9 +172,8 @@ public final class Driver implements AutoCloseable {
     @Override
     public void close() {
         if (users.close()) {
-            OPEN.decrementAndGet();
             NativeHandles.closed(KIND);
-            CuFileStatus.check("cuFileDriverClose", closeNative(), "");
+            closeNative();
         }
     }
 
@@ -155,10 +196,15 @@ public final class Driver implements AutoCloseable {
         }
     }
 
-    private static MemorySegment closeNative() {
-        return NativeLibraries.address("cufile", "cuFileDriverClose_v2").equals(MemorySegment.NULL)
-                ? CuFileApi.cuFileDriverClose(CuFileStatus.result())
-                : CuFileApi.cuFileDriverClose_v2(CuFileStatus.result());
+    private static synchronized void closeNative() {
+        MemorySegment error = CuFile.hasFunction("cuFileDriverClose_v2")
+                ? CuFileApi.cuFileDriverClose_v2(CuFileStatus.result())
+                : CuFileApi.cuFileDriverClose(CuFileStatus.result());
+        open--;
+        if (open == 0) {
+            Counting.ended();
+        }
+        CuFileStatus.check("cuFileDriverClose", error, "");
     }
 
     private static long kib(String name, long bytes) {

@@ -45,8 +45,18 @@ class EmulatorTest {
     private static final int SEGMENTATION_FAULT = 128 + 11;
 
     /** What the headers declare and one major version has not. */
-    private static final Map<Integer, Set<String>> ABSENT =
-            Map.of(12, Set.of("cuFileReadv", "cuFileWritev"), 13, Set.of("cudaGetDeviceProperties_v2"));
+    private static final Map<Integer, Set<String>> ABSENT = Map.of(
+            12,
+            Set.of(
+                    "cuFileReadv",
+                    "cuFileWritev",
+                    "cuFileSetStatsLevel",
+                    "cuFileStatsStart",
+                    "cuFileStatsStop",
+                    "cuFileStatsReset",
+                    "cuFileGetStatsL1"),
+            13,
+            Set.of("cudaGetDeviceProperties_v2"));
     /** What the headers declare as function types only, as their parameters differ. */
     private static final Map<Integer, Set<String>> BY_MAJOR = Map.of(
             12,

@@ -30,10 +30,18 @@ class NativeProbeTest {
     /** The newest major version, whose declarations ours are. */
     private static final int NEWEST = 13;
     /** Structures that end where the vendor's version says; ours have room for any. */
-    private static final Set<String> ROOMY = Set.of("cudaDeviceProp", "cudaPointerAttributes");
+    private static final Set<String> ROOMY = Set.of("cudaDeviceProp", "cudaPointerAttributes", "CUfileStatsLevel1");
     /** What one major version has and another has not. */
     private static final Map<Integer, Set<String>> ABSENT_FUNCTIONS = Map.of(
-            12, Set.of("cuFileReadv", "cuFileWritev"),
+            12,
+                    Set.of(
+                            "cuFileReadv",
+                            "cuFileWritev",
+                            "cuFileSetStatsLevel",
+                            "cuFileStatsStart",
+                            "cuFileStatsStop",
+                            "cuFileStatsReset",
+                            "cuFileGetStatsL1"),
             13, Set.of("cudaGetDeviceProperties_v2"));
     /** The header of 12 renames this one to its second version; the library has both. */
     private static final String RENAMED_IN_12 = "cudaGetDeviceProperties";

@@ -1817,6 +1817,300 @@ public class CuFileApi extends CuFileApi$shared {
            throw new AssertionError("should not reach here", ex$);
         }
     }
+
+    private static class cuFileSetStatsLevel {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            CUfileError.layout(),
+            CuFileApi.C_INT
+        );
+
+        public static final MemorySegment ADDR = io.kvtier.bindings.internal.NativeLibraries.address("cufile", "cuFileSetStatsLevel");
+
+        public static final MethodHandle HANDLE = io.kvtier.bindings.internal.NativeLibraries.downcall("cufile", "cuFileSetStatsLevel", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * CUfileError_t cuFileSetStatsLevel(int level)
+     * }
+     */
+    public static FunctionDescriptor cuFileSetStatsLevel$descriptor() {
+        return cuFileSetStatsLevel.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * CUfileError_t cuFileSetStatsLevel(int level)
+     * }
+     */
+    public static MethodHandle cuFileSetStatsLevel$handle() {
+        return cuFileSetStatsLevel.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * CUfileError_t cuFileSetStatsLevel(int level)
+     * }
+     */
+    public static MemorySegment cuFileSetStatsLevel$address() {
+        return cuFileSetStatsLevel.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * CUfileError_t cuFileSetStatsLevel(int level)
+     * }
+     */
+    public static MemorySegment cuFileSetStatsLevel(SegmentAllocator allocator, int level) {
+        var mh$ = cuFileSetStatsLevel.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("cuFileSetStatsLevel", allocator, level);
+            }
+            return (MemorySegment)mh$.invokeExact(allocator, level);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class cuFileStatsStart {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            CUfileError.layout()    );
+
+        public static final MemorySegment ADDR = io.kvtier.bindings.internal.NativeLibraries.address("cufile", "cuFileStatsStart");
+
+        public static final MethodHandle HANDLE = io.kvtier.bindings.internal.NativeLibraries.downcall("cufile", "cuFileStatsStart", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * CUfileError_t cuFileStatsStart()
+     * }
+     */
+    public static FunctionDescriptor cuFileStatsStart$descriptor() {
+        return cuFileStatsStart.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * CUfileError_t cuFileStatsStart()
+     * }
+     */
+    public static MethodHandle cuFileStatsStart$handle() {
+        return cuFileStatsStart.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * CUfileError_t cuFileStatsStart()
+     * }
+     */
+    public static MemorySegment cuFileStatsStart$address() {
+        return cuFileStatsStart.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * CUfileError_t cuFileStatsStart()
+     * }
+     */
+    public static MemorySegment cuFileStatsStart(SegmentAllocator allocator) {
+        var mh$ = cuFileStatsStart.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("cuFileStatsStart", allocator);
+            }
+            return (MemorySegment)mh$.invokeExact(allocator);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class cuFileStatsStop {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            CUfileError.layout()    );
+
+        public static final MemorySegment ADDR = io.kvtier.bindings.internal.NativeLibraries.address("cufile", "cuFileStatsStop");
+
+        public static final MethodHandle HANDLE = io.kvtier.bindings.internal.NativeLibraries.downcall("cufile", "cuFileStatsStop", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * CUfileError_t cuFileStatsStop()
+     * }
+     */
+    public static FunctionDescriptor cuFileStatsStop$descriptor() {
+        return cuFileStatsStop.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * CUfileError_t cuFileStatsStop()
+     * }
+     */
+    public static MethodHandle cuFileStatsStop$handle() {
+        return cuFileStatsStop.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * CUfileError_t cuFileStatsStop()
+     * }
+     */
+    public static MemorySegment cuFileStatsStop$address() {
+        return cuFileStatsStop.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * CUfileError_t cuFileStatsStop()
+     * }
+     */
+    public static MemorySegment cuFileStatsStop(SegmentAllocator allocator) {
+        var mh$ = cuFileStatsStop.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("cuFileStatsStop", allocator);
+            }
+            return (MemorySegment)mh$.invokeExact(allocator);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class cuFileStatsReset {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            CUfileError.layout()    );
+
+        public static final MemorySegment ADDR = io.kvtier.bindings.internal.NativeLibraries.address("cufile", "cuFileStatsReset");
+
+        public static final MethodHandle HANDLE = io.kvtier.bindings.internal.NativeLibraries.downcall("cufile", "cuFileStatsReset", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * CUfileError_t cuFileStatsReset()
+     * }
+     */
+    public static FunctionDescriptor cuFileStatsReset$descriptor() {
+        return cuFileStatsReset.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * CUfileError_t cuFileStatsReset()
+     * }
+     */
+    public static MethodHandle cuFileStatsReset$handle() {
+        return cuFileStatsReset.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * CUfileError_t cuFileStatsReset()
+     * }
+     */
+    public static MemorySegment cuFileStatsReset$address() {
+        return cuFileStatsReset.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * CUfileError_t cuFileStatsReset()
+     * }
+     */
+    public static MemorySegment cuFileStatsReset(SegmentAllocator allocator) {
+        var mh$ = cuFileStatsReset.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("cuFileStatsReset", allocator);
+            }
+            return (MemorySegment)mh$.invokeExact(allocator);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class cuFileGetStatsL1 {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            CUfileError.layout(),
+            CuFileApi.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = io.kvtier.bindings.internal.NativeLibraries.address("cufile", "cuFileGetStatsL1");
+
+        public static final MethodHandle HANDLE = io.kvtier.bindings.internal.NativeLibraries.downcall("cufile", "cuFileGetStatsL1", DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * CUfileError_t cuFileGetStatsL1(CUfileStatsLevel1_t *statistics)
+     * }
+     */
+    public static FunctionDescriptor cuFileGetStatsL1$descriptor() {
+        return cuFileGetStatsL1.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * CUfileError_t cuFileGetStatsL1(CUfileStatsLevel1_t *statistics)
+     * }
+     */
+    public static MethodHandle cuFileGetStatsL1$handle() {
+        return cuFileGetStatsL1.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * CUfileError_t cuFileGetStatsL1(CUfileStatsLevel1_t *statistics)
+     * }
+     */
+    public static MemorySegment cuFileGetStatsL1$address() {
+        return cuFileGetStatsL1.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * CUfileError_t cuFileGetStatsL1(CUfileStatsLevel1_t *statistics)
+     * }
+     */
+    public static MemorySegment cuFileGetStatsL1(SegmentAllocator allocator, MemorySegment statistics) {
+        var mh$ = cuFileGetStatsL1.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("cuFileGetStatsL1", allocator, statistics);
+            }
+            return (MemorySegment)mh$.invokeExact(allocator, statistics);
+        } catch (Error | RuntimeException ex) {
+           throw ex;
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
     private static final int CU_FILE_HANDLE_TYPE_OPAQUE_FD = (int)1L;
     /**
      * {@snippet lang=c :
