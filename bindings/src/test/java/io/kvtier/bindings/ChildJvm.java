@@ -33,6 +33,13 @@ public final class ChildJvm implements AutoCloseable {
 
     /** Starts the main method of a class with flags of the JVM. */
     public static ChildJvm start(Class<?> main, List<String> flags, String... arguments) throws IOException {
+        return start(main, flags, Map.of(), arguments);
+    }
+
+    /** The same with variables of the environment. */
+    public static ChildJvm start(
+            Class<?> main, List<String> flags, Map<String, String> environment, String... arguments)
+            throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of(
@@ -43,6 +50,7 @@ public final class ChildJvm implements AutoCloseable {
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
         // Fewer heaps of malloc make memory that grows tell more.
         builder.environment().putAll(Map.of("MALLOC_ARENA_MAX", "1"));
+        builder.environment().putAll(environment);
         return new ChildJvm(builder.start());
     }
 
