@@ -71,7 +71,8 @@ const char *kve_memory_name(const struct memory *memory) {
 
 void kve_check_unused(const struct memory *memory, const char *function) {
   const struct work *pending = kve_pending_use(memory, NULL);
-  if (pending != NULL || memory->users > 0) {
+  /* With the context, all work ended. */
+  if (kve_lost() == cudaSuccess && (pending != NULL || memory->users > 0)) {
     kve_misuse("%s: %s is used by pending %s", function, kve_memory_name(memory), pending == NULL ? "I/O" : pending->name);
   }
   if (memory->buffers > 0) {

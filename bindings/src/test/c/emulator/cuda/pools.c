@@ -160,7 +160,7 @@ static cudaError_t free_in_order(void *pointer, cudaStream_t handle) {
   if (memory->freeing) {
     return refuse(pointer, "is being freed by a stream already");
   }
-  const struct work *pending = kve_pending_use(memory, stream);
+  const struct work *pending = kve_lost() == cudaSuccess ? kve_pending_use(memory, stream) : NULL;
   if (pending != NULL) {
     kve_misuse(
         "cudaFreeAsync: %s is used by %s in another stream, which this one does not wait for", kve_memory_name(memory),

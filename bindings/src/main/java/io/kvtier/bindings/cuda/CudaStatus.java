@@ -18,25 +18,20 @@ final class CudaStatus {
 
     private CudaStatus() {}
 
-    /** Throws unless the status is success. */
-    static void check(String function, int status) {
-        check(function, status, "");
-    }
-
-    /** Throws unless the status is success; {@code arguments} are what the function was called with, and advice. */
-    static void check(String function, int status, String arguments) {
+    /** Throws unless the status is success; {@code arguments} tell what the function was called with. */
+    static void check(String function, int status, Object arguments) {
         if (status != SUCCESS) {
-            throw failure(function, status, arguments);
+            throw failure(function, status, arguments.toString());
         }
     }
 
     /** Returns whether work is done, where a status says "done", "not yet" or what went wrong. */
-    static boolean isDone(String function, int status) {
+    static boolean isDone(String function, int status, Object arguments) {
         if (status == NOT_READY) {
             forget();
             return false;
         }
-        check(function, status);
+        check(function, status, arguments);
         return true;
     }
 

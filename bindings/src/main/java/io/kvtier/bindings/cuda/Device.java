@@ -127,7 +127,7 @@ public record Device(int ordinal) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment free = arena.allocate(JAVA_LONG);
             MemorySegment total = arena.allocate(JAVA_LONG);
-            CudaStatus.check("cudaMemGetInfo", CudaApi.cudaMemGetInfo(free, total), toString());
+            CudaStatus.check("cudaMemGetInfo", CudaApi.cudaMemGetInfo(free, total), this);
             return new MemoryInfo(free.get(JAVA_LONG, 0), total.get(JAVA_LONG, 0));
         }
     }
@@ -141,7 +141,7 @@ public record Device(int ordinal) {
             CudaStatus.check(
                     "cudaDeviceGetStreamPriorityRange",
                     CudaApi.cudaDeviceGetStreamPriorityRange(least, greatest),
-                    toString());
+                    this);
             return new StreamPriorities(least.get(JAVA_INT, 0), greatest.get(JAVA_INT, 0));
         }
     }
@@ -180,7 +180,7 @@ public record Device(int ordinal) {
     /** Waits, for as long as it takes, until all work of the device is done. Blocks: call it on a platform thread. */
     public void synchronize() {
         select();
-        CudaStatus.check("cudaDeviceSynchronize", CudaApi.cudaDeviceSynchronize(), toString());
+        CudaStatus.check("cudaDeviceSynchronize", CudaApi.cudaDeviceSynchronize(), this);
     }
 
     @Override
@@ -195,13 +195,12 @@ public record Device(int ordinal) {
         int status = second
                 ? CudaApi.cudaGetDeviceProperties_v2(found, ordinal)
                 : CudaApi.cudaGetDeviceProperties(found, ordinal);
-        CudaStatus.check(second ? "cudaGetDeviceProperties_v2" : "cudaGetDeviceProperties", status, toString());
+        CudaStatus.check(second ? "cudaGetDeviceProperties_v2" : "cudaGetDeviceProperties", status, this);
     }
 
     private String pciBusId(Arena arena) {
         MemorySegment text = arena.allocate(BUS_ID_LENGTH);
-        CudaStatus.check(
-                "cudaDeviceGetPCIBusId", CudaApi.cudaDeviceGetPCIBusId(text, BUS_ID_LENGTH, ordinal), toString());
+        CudaStatus.check("cudaDeviceGetPCIBusId", CudaApi.cudaDeviceGetPCIBusId(text, BUS_ID_LENGTH, ordinal), this);
         return text.getString(0);
     }
 

@@ -139,7 +139,7 @@ public final class DeviceMemory extends CudaMemory {
         enterOnDevice();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = cudaIpcMemHandle_st.allocate(arena);
-            CudaStatus.check("cudaIpcGetMemHandle", CudaApi.cudaIpcGetMemHandle(out, pointer), toString());
+            CudaStatus.check("cudaIpcGetMemHandle", CudaApi.cudaIpcGetMemHandle(out, pointer), this);
             return IpcMemoryHandle.of(out.toArray(JAVA_BYTE), byteSize());
         } finally {
             exit();
@@ -206,7 +206,7 @@ public final class DeviceMemory extends CudaMemory {
     private void freeInOrder(Stream stream) {
         try {
             stream.device().tryUse();
-            CudaStatus.check("cudaFreeAsync", CudaApi.cudaFreeAsync(pointer, stream.handle()), toString());
+            CudaStatus.check("cudaFreeAsync", CudaApi.cudaFreeAsync(pointer, stream.handle()), this);
         } finally {
             stream.exit();
         }
@@ -214,9 +214,9 @@ public final class DeviceMemory extends CudaMemory {
 
     private void free() {
         if (origin == Origin.OTHER_PROCESS) {
-            CudaStatus.check("cudaIpcCloseMemHandle", CudaApi.cudaIpcCloseMemHandle(pointer), toString());
+            CudaStatus.check("cudaIpcCloseMemHandle", CudaApi.cudaIpcCloseMemHandle(pointer), this);
         } else {
-            CudaStatus.check("cudaFree", CudaApi.cudaFree(pointer), toString());
+            CudaStatus.check("cudaFree", CudaApi.cudaFree(pointer), this);
         }
     }
 

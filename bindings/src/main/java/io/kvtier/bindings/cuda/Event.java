@@ -93,7 +93,7 @@ public final class Event implements AutoCloseable {
         try {
             stream.enter();
             try {
-                CudaStatus.check("cudaEventRecord", CudaApi.cudaEventRecord(handle, stream.handle()));
+                CudaStatus.check("cudaEventRecord", CudaApi.cudaEventRecord(handle, stream.handle()), this);
             } finally {
                 stream.exit();
             }
@@ -110,7 +110,7 @@ public final class Event implements AutoCloseable {
     public boolean isDone() {
         enter();
         try {
-            return CudaStatus.isDone("cudaEventQuery", CudaApi.cudaEventQuery(handle));
+            return CudaStatus.isDone("cudaEventQuery", CudaApi.cudaEventQuery(handle), this);
         } finally {
             exit();
         }
@@ -125,7 +125,7 @@ public final class Event implements AutoCloseable {
     public void synchronize() {
         enter();
         try {
-            CudaStatus.check("cudaEventSynchronize", CudaApi.cudaEventSynchronize(handle));
+            CudaStatus.check("cudaEventSynchronize", CudaApi.cudaEventSynchronize(handle), this);
         } finally {
             exit();
         }
@@ -179,7 +179,7 @@ public final class Event implements AutoCloseable {
         enter();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = cudaIpcEventHandle_st.allocate(arena);
-            CudaStatus.check("cudaIpcGetEventHandle", CudaApi.cudaIpcGetEventHandle(out, handle), device.toString());
+            CudaStatus.check("cudaIpcGetEventHandle", CudaApi.cudaIpcGetEventHandle(out, handle), this);
             return IpcEventHandle.of(out.toArray(JAVA_BYTE));
         } finally {
             exit();
@@ -199,13 +199,18 @@ public final class Event implements AutoCloseable {
             guard.end();
             NativeHandles.closed(KIND);
             device.tryUse();
-            CudaStatus.check("cudaEventDestroy", CudaApi.cudaEventDestroy(handle), device.toString());
+            CudaStatus.check("cudaEventDestroy", CudaApi.cudaEventDestroy(handle), this);
         }
     }
 
     /** Returns whether {@link #close} destroyed the event, or had to give it up. */
     public boolean isClosed() {
         return guard.isClosed();
+    }
+
+    @Override
+    public String toString() {
+        return guard.toString();
     }
 
     MemorySegment handle() {
@@ -225,8 +230,7 @@ public final class Event implements AutoCloseable {
         enter();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(JAVA_FLOAT);
-            CudaStatus.check(
-                    "cudaEventElapsedTime", CudaApi.cudaEventElapsedTime(out, since, handle), device.toString());
+            CudaStatus.check("cudaEventElapsedTime", CudaApi.cudaEventElapsedTime(out, since, handle), this);
             return out.get(JAVA_FLOAT, 0);
         } finally {
             exit();

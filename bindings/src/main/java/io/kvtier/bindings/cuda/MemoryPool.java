@@ -145,7 +145,7 @@ public final class MemoryPool implements AutoCloseable {
         NativeHandles.closed(KIND);
         if (owned) {
             device.tryUse();
-            CudaStatus.check("cudaMemPoolDestroy", CudaApi.cudaMemPoolDestroy(handle), toString());
+            CudaStatus.check("cudaMemPoolDestroy", CudaApi.cudaMemPoolDestroy(handle), this);
         }
     }
 

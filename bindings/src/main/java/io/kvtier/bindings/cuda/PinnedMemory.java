@@ -109,7 +109,7 @@ public final class PinnedMemory extends CudaMemory {
         enterOnDevice();
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(ADDRESS);
-            CudaStatus.check("cudaHostGetDevicePointer", CudaApi.cudaHostGetDevicePointer(out, segment, 0), toString());
+            CudaStatus.check("cudaHostGetDevicePointer", CudaApi.cudaHostGetDevicePointer(out, segment, 0), this);
             return out.get(ADDRESS, 0).address();
         } finally {
             exit();
@@ -135,9 +135,9 @@ public final class PinnedMemory extends CudaMemory {
         // The segment may be closed; its address is what the runtime knows.
         MemorySegment pointer = MemorySegment.ofAddress(address());
         if (arena == null) {
-            CudaStatus.check("cudaHostUnregister", CudaApi.cudaHostUnregister(pointer), toString());
+            CudaStatus.check("cudaHostUnregister", CudaApi.cudaHostUnregister(pointer), this);
         } else {
-            CudaStatus.check("cudaFreeHost", CudaApi.cudaFreeHost(pointer), toString());
+            CudaStatus.check("cudaFreeHost", CudaApi.cudaFreeHost(pointer), this);
         }
     }
 

@@ -118,7 +118,7 @@ public final class Stream implements AutoCloseable {
     public void synchronize() {
         enter();
         try {
-            CudaStatus.check("cudaStreamSynchronize", CudaApi.cudaStreamSynchronize(handle));
+            CudaStatus.check("cudaStreamSynchronize", CudaApi.cudaStreamSynchronize(handle), this);
         } finally {
             exit();
         }
@@ -150,7 +150,7 @@ public final class Stream implements AutoCloseable {
         try {
             enter();
             try {
-                CudaStatus.check("cudaStreamWaitEvent", CudaApi.cudaStreamWaitEvent(handle, event.handle(), 0));
+                CudaStatus.check("cudaStreamWaitEvent", CudaApi.cudaStreamWaitEvent(handle, event.handle(), 0), this);
             } finally {
                 exit();
             }
@@ -182,12 +182,17 @@ public final class Stream implements AutoCloseable {
         if (failed != null) {
             throw failed;
         }
-        CudaStatus.check("cudaStreamDestroy", status, device.toString());
+        CudaStatus.check("cudaStreamDestroy", status, this);
     }
 
     /** Returns whether {@link #close} destroyed the stream, or had to give it up. */
     public boolean isClosed() {
         return guard.isClosed();
+    }
+
+    @Override
+    public String toString() {
+        return guard.toString();
     }
 
     /** Lets a call in: the stream stays open until {@link #exit}, and its device is selected on this thread. */
@@ -242,7 +247,7 @@ public final class Stream implements AutoCloseable {
     }
 
     private boolean query() {
-        return CudaStatus.isDone("cudaStreamQuery", CudaApi.cudaStreamQuery(handle));
+        return CudaStatus.isDone("cudaStreamQuery", CudaApi.cudaStreamQuery(handle), this);
     }
 
     /** Waits until the stream has no work; returns the loss of the context, which ends all work. */

@@ -3,12 +3,14 @@ package io.kvtier.bindings.cuda;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.kvtier.bindings.NativeHandles;
+import io.kvtier.bindings.emulator.EmulatorNative;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HexFormat;
 
@@ -48,9 +50,16 @@ final class IpcPeer {
         System.out.println("live " + NativeHandles.live());
     }
 
-    /** What is opened twice stays until it is closed twice. */
+    /** What is opened twice stays until it is closed twice; here the runtime tells of an error at one of them. */
     private static void openAndClose(IpcMemoryHandle memory) {
-        DeviceMemory.open(GPU, memory).close();
+        EmulatorNative emulator = new EmulatorNative(Path.of(System.getProperty("kvtier.cudart.path")));
+        DeviceMemory again = DeviceMemory.open(GPU, memory);
+        try (Arena arena = Arena.ofConfined()) {
+            emulator.call("fail", arena.allocateFrom("cudaIpcCloseMemHandle"), 1L, 999);
+            again.close();
+        } catch (CudaException e) {
+            System.out.println("failed " + e.function() + ", closed " + again.isClosed());
+        }
     }
 
     private static void requireLine(String expected) throws IOException {

@@ -30,6 +30,7 @@ class IpcTest {
                         HexFormat.of().formatHex(memory.ipcHandle().toBytes()),
                         Long.toString(memory.byteSize()),
                         HexFormat.of().formatHex(event.ipcHandle().toBytes()))) {
+            assertThat(peer.hear("failed ")).isEqualTo("cudaIpcCloseMemHandle, closed true");
             assertThat(peer.hear("opened ")).isEqualTo("16");
             DeviceEmulator.holdStreams(true);
             Copies.fill(stream, memory, 0, 16, (byte) 0x1f);

@@ -208,7 +208,7 @@ class StreamTest {
         DeviceEmulator.fail("cudaStreamDestroy", 1, 999);
         assertThatExceptionOfType(CudaException.class)
                 .isThrownBy(stream::close)
-                .withMessage("cudaStreamDestroy failed with cudaErrorUnknown (999): unknown error; device 0");
+                .withMessage("cudaStreamDestroy failed with cudaErrorUnknown (999): unknown error; stream of device 0");
         assertThat(stream.isClosed()).isTrue();
         stream.close();
     }

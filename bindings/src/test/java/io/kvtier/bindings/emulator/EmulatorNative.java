@@ -13,20 +13,21 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
 /** The control functions of the emulator, as in {@code control.h}. */
-final class EmulatorNative {
+public final class EmulatorNative {
     private final SymbolLookup library;
 
     /** Opens the emulated runtime; the dynamic linker gives the same one to all who ask for this file. */
-    EmulatorNative(Path runtime) {
+    public EmulatorNative(Path runtime) {
         library = SymbolLookup.libraryLookup(runtime, Arena.global());
     }
 
     /** Calls a control function, whose parameters are the arguments' kinds: MemorySegment, Long, Integer. */
-    void call(String name, Object... arguments) {
+    public void call(String name, Object... arguments) {
         invoke(name, null, arguments);
     }
 
-    long ask(String name, Object... arguments) {
+    /** Calls one that returns a number. */
+    public long ask(String name, Object... arguments) {
         return (long) invoke(name, JAVA_LONG, arguments);
     }
 
