@@ -36,7 +36,7 @@ public final class Driver implements AutoCloseable {
      */
     public static Driver open() {
         CuFile.requireDriverCanOpen();
-        if (!ConfigFile.inUse().namesLogFolder() && !Parameters.nameLog()) {
+        if (!ConfigFile.inUse().namesLogFolder() && !Parameters.nameLogFolder()) {
             Path log = Path.of(
                     System.getProperty("java.io.tmpdir"),
                     "cufile_" + ProcessHandle.current().pid() + ".log");

@@ -3,6 +3,7 @@ package io.kvtier.bindings.cufile;
 import static java.lang.foreign.ValueLayout.JAVA_BOOLEAN;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.kvtier.bindings.cufile.generated.CUfileError;
 import io.kvtier.bindings.cufile.generated.CuFileApi;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -164,7 +165,7 @@ public final class Parameters {
     }
 
     /**
-     * Returns a number.
+     * Returns a number; the largest of all where there is no limit.
      *
      * @throws IllegalStateException if cuFile is absent
      * @throws UnsupportedOperationException if cuFile is too old
@@ -178,7 +179,8 @@ public final class Parameters {
                     "cuFileGetParameterSizeT",
                     CuFileApi.cuFileGetParameterSizeT(CuFileStatus.result(), size.code, value),
                     size.name());
-            return value.get(JAVA_LONG, 0) * size.unit;
+            long number = value.get(JAVA_LONG, 0);
+            return number < 0 || number > Long.MAX_VALUE / size.unit ? Long.MAX_VALUE : number * size.unit;
         }
     }
 
@@ -212,18 +214,21 @@ public final class Parameters {
         CuFile.requireFunction("cuFileGetParameterString", SINCE);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment value = arena.allocate(LONGEST_TEXT);
-            CuFileStatus.check(
-                    "cuFileGetParameterString",
-                    CuFileApi.cuFileGetParameterString(CuFileStatus.result(), text.code, value, LONGEST_TEXT),
-                    text.name());
+            MemorySegment error =
+                    CuFileApi.cuFileGetParameterString(CuFileStatus.result(), text.code, value, LONGEST_TEXT);
+            if (text == Text.LOG_FILE && CUfileError.err(error) == CuFileApi.CU_FILE_INVALID_VALUE()) {
+                // So cuFile 1.20 says that there is none.
+                return "";
+            }
+            CuFileStatus.check("cuFileGetParameterString", error, text.name());
             return value.getString(0);
         }
     }
 
-    /** Returns whether a parameter says where the log goes. */
-    static boolean nameLog() {
+    /** Returns whether a parameter names the log's folder; cuFile keeps the path of the log in the environment. */
+    static boolean nameLogFolder() {
         return CuFile.hasFunction("cuFileGetParameterString")
-                && !(get(Text.LOG_FILE).isEmpty() && get(Text.LOG_FOLDER).isEmpty());
+                && !get(Text.LOG_FOLDER).isEmpty();
     }
 
     private static void requireClosed(String function) {

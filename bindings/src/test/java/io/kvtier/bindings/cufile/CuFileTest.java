@@ -1,15 +1,11 @@
 package io.kvtier.bindings.cufile;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.kvtier.bindings.Availability;
 import io.kvtier.bindings.FetchedNatives;
 import io.kvtier.bindings.NativeHandles;
 import io.kvtier.bindings.cuda.Cuda;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -35,17 +31,5 @@ class CuFileTest {
         } else {
             assertThat(CuFile.ioPath().reasons()).noneMatch(reason -> reason.contains("driver; install"));
         }
-    }
-
-    @Test
-    void withoutLoadableModulesTheDriverIsNotOpened() {
-        assumeThat(Files.isReadable(Path.of("/proc/modules"))).isFalse();
-        assertThat(CuFile.ioPath().mode()).isEqualTo(IoPath.Mode.NONE);
-        assertThatThrownBy(CuFile::requireDriverCanOpen)
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("/proc/modules is not readable");
-        assertThatThrownBy(Driver::open)
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("/proc/modules is not readable");
     }
 }

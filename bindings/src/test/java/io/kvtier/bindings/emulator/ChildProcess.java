@@ -9,11 +9,11 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** A program run to its end, within bounds. */
-record ChildProcess(int code, String output) {
+public record ChildProcess(int code, String output) {
     private static final long LIMIT_SECONDS = 300;
 
     /** Runs a program; standard output and error become one text. */
-    static ChildProcess run(List<String> command, Map<String, String> environment) {
+    public static ChildProcess run(List<String> command, Map<String, String> environment) {
         try {
             Path output = Files.createTempFile("kvtier-child", ".log");
             try {

@@ -23,12 +23,17 @@ import java.util.zip.ZipInputStream;
  * and kept outside the repository: below {@code KVTIER_NATIVES_DIR} or in {@code ~/.cache/kvtier}, in {@code
  * probe-headers}.
  */
-record VendorWheels(int cuda, Path folder) {
+public record VendorWheels(int cuda, Path folder) {
     private static final Map<String, String> LIBRARIES = Map.of(
             "libcudart.so.12", "libcudart.so",
             "libcudart.so.13", "libcudart.so",
             "libcufile.so.0", "libcufile.so",
             "libnixl_capi.so", "libnixl_capi.so");
+
+    /** Returns cuFile for a major version of CUDA. */
+    public static Path cuFile(int cuda) throws IOException {
+        return fetch(cuda).library(Api.CUFILE);
+    }
 
     /** Fetches the wheels unless they are there; fails with one sentence that says why. */
     static VendorWheels fetch(int cuda) throws IOException {
