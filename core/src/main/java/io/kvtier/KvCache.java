@@ -1,6 +1,7 @@
 package io.kvtier;
 
 import io.kvtier.layout.KvLayout;
+import io.kvtier.memory.NativeMemory;
 import io.kvtier.object.KeySpace;
 import io.kvtier.object.ObjectKeys;
 import io.kvtier.store.ObjectLeases;
@@ -207,7 +208,7 @@ public final class KvCache implements AutoCloseable {
 
     /** Memory is full of leased objects: the chunk takes the way past it. */
     private boolean retrieveDirectly(PrefixLease lease, int chunk, PagedKv kv, int[] slotMapping) {
-        try (Arena arena = Arena.ofConfined()) {
+        try (Arena arena = NativeMemory.confined(NativeMemory.Purpose.STAGING)) {
             MemorySegment object = arena.allocate(config.identity().objectBytes());
             if (!storage.read(lease.leases(), chunk, object)) {
                 return false;

@@ -102,6 +102,18 @@ class ArchitectureTest {
         mayNotUse("java.lang.foreign.MemorySegment", Set.of("reinterpret"));
     }
 
+    /** Native memory is counted: others get their arenas from NativeMemory. */
+    @Test
+    void onlyMemoryOpensArenas() {
+        noClasses()
+                .that(describe(
+                        "are not of memory", type -> !type.getPackageName().equals(ROOT + ".memory")))
+                .should()
+                .accessTargetWhere(
+                        accessTo("java.lang.foreign.Arena", Set.of("ofShared", "ofConfined", "ofAuto", "global")))
+                .check(CLASSES);
+    }
+
     @Test
     void nothingLooksClassesUpByName() {
         mayNotUse("java.lang.Class", Set.of("forName"));
@@ -131,10 +143,13 @@ class ArchitectureTest {
     }
 
     private static void mayNotUse(String owner, Set<String> members) {
-        DescribedPredicate<JavaAccess<?>> predicate = describe(
+        noClasses().should().accessTargetWhere(accessTo(owner, members)).check(CLASSES);
+    }
+
+    private static DescribedPredicate<JavaAccess<?>> accessTo(String owner, Set<String> members) {
+        return describe(
                 owner + " " + members,
                 access -> access.getTargetOwner().isAssignableTo(owner) && members.contains(access.getName()));
-        noClasses().should().accessTargetWhere(predicate).check(CLASSES);
     }
 
     /** Returns the part of a package that has a row, or null for packages of others. */

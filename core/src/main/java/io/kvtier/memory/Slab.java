@@ -3,7 +3,6 @@ package io.kvtier.memory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.LongAdder;
 
 /**
  * One large piece of zeroed host memory with an arena of its own, aligned to memory pages. Whoever allocates a slab owns
@@ -13,8 +12,6 @@ public final class Slab implements AutoCloseable {
     /** Alignment of a slab's first byte: a memory page, which is also what direct I/O asks for. */
     public static final int ALIGNMENT = 4096;
 
-    private static final LongAdder LIVE_BYTES = new LongAdder();
-
     private final Arena arena;
     private final MemorySegment segment;
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -22,7 +19,7 @@ public final class Slab implements AutoCloseable {
     private Slab(Arena arena, MemorySegment segment) {
         this.arena = arena;
         this.segment = segment;
-        LIVE_BYTES.add(segment.byteSize());
+        NativeMemory.count(NativeMemory.Purpose.OBJECTS, segment.byteSize());
     }
 
     /**
@@ -59,17 +56,12 @@ public final class Slab implements AutoCloseable {
         return segment.byteSize();
     }
 
-    /** Returns the bytes of all slabs of this process that are not closed. */
-    public static long liveBytes() {
-        return LIVE_BYTES.sum();
-    }
-
     /** Frees the memory. Closing twice does nothing. */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
             arena.close();
-            LIVE_BYTES.add(-segment.byteSize());
+            NativeMemory.count(NativeMemory.Purpose.OBJECTS, -segment.byteSize());
         }
     }
 }

@@ -27,13 +27,13 @@ class SlabTest {
     }
 
     @Test
-    void liveBytesCountUntilTheFirstClose() {
-        long before = Slab.liveBytes();
+    void bytesCountUntilTheFirstClose() {
+        long before = NativeMemory.liveBytes();
         Slab slab = Slab.allocate(5000);
-        assertThat(Slab.liveBytes()).isEqualTo(before + 5000);
+        assertThat(NativeMemory.liveBytes()).isEqualTo(before + 5000);
         slab.close();
         slab.close();
-        assertThat(Slab.liveBytes()).isEqualTo(before);
+        assertThat(NativeMemory.liveBytes()).isEqualTo(before);
     }
 
     @Test
@@ -52,11 +52,11 @@ class SlabTest {
 
     @Test
     void saysHowMuchTheSystemDidNotHave() {
-        long before = Slab.liveBytes();
+        long before = NativeMemory.liveBytes();
         assertThatThrownBy(() -> Slab.allocate(Long.MAX_VALUE))
                 .isInstanceOf(OutOfMemoryError.class)
                 .hasMessageContaining(Long.toString(Long.MAX_VALUE));
-        assertThat(Slab.liveBytes()).isEqualTo(before);
+        assertThat(NativeMemory.liveBytes()).isEqualTo(before);
         assertThatCode(() -> Slab.allocate(1).close()).doesNotThrowAnyException();
     }
 }

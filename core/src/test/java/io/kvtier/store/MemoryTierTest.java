@@ -8,7 +8,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.kvtier.memory.Crc32c;
-import io.kvtier.memory.Slab;
+import io.kvtier.memory.NativeMemory;
+import io.kvtier.memory.NativeMemory.Purpose;
 import io.kvtier.object.KeySpaces;
 import io.kvtier.object.ObjectKeys;
 import io.kvtier.policy.EvictionPolicy;
@@ -20,7 +21,6 @@ import org.junit.jupiter.api.Test;
 class MemoryTierTest {
     private static final int CAPACITY = 3;
 
-    private final long liveBytes = Slab.liveBytes();
     private final KeySpaces spaces = new KeySpaces();
     private final MemoryTier tier = new MemoryTier(BYTES, CAPACITY, EvictionPolicy.Kind.LRU.create());
 
@@ -30,7 +30,6 @@ class MemoryTierTest {
         assertThat(tier.status().leases()).isZero();
         assertThat(tier.status().staged()).isZero();
         assertThat(tier.status().objects() + tier.status().free()).isEqualTo(CAPACITY);
-        assertThat(Slab.liveBytes()).isEqualTo(liveBytes);
     }
 
     @Test
@@ -180,19 +179,21 @@ class MemoryTierTest {
         tier.close();
         assertThat(tier.lease(key(1), 0)).isEqualTo(MemoryTier.NO_LEASE);
         tier.release(first);
-        assertThat(Slab.liveBytes()).isEqualTo(liveBytes + tier.status().slabBytes());
+        assertThat(NativeMemory.liveBytes(Purpose.OBJECTS))
+                .isEqualTo(tier.status().slabBytes());
         assertThat(holds(tier.segment(second), 1)).isTrue();
         tier.release(second);
-        assertThat(Slab.liveBytes()).isEqualTo(liveBytes);
+        assertThat(NativeMemory.liveBytes(Purpose.OBJECTS)).isZero();
     }
 
     @Test
     void stageKeepsMemoryAfterClose() {
         int slot = stage(1, 1);
         tier.close();
-        assertThat(Slab.liveBytes()).isEqualTo(liveBytes + tier.status().slabBytes());
+        assertThat(NativeMemory.liveBytes(Purpose.OBJECTS))
+                .isEqualTo(tier.status().slabBytes());
         tier.abort(slot);
-        assertThat(Slab.liveBytes()).isEqualTo(liveBytes);
+        assertThat(NativeMemory.liveBytes(Purpose.OBJECTS)).isZero();
     }
 
     @Test

@@ -10,7 +10,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.kvtier.memory.Slab;
 import io.kvtier.object.ObjectKeys;
 import io.kvtier.policy.EvictionPolicy;
 import io.kvtier.tier.FileTierConfig;
@@ -40,12 +39,10 @@ class StorageManagerTest {
     @TempDir
     Path folder;
 
-    private long liveBytes;
     private StorageManager manager;
 
     @BeforeEach
     void open() throws TierException {
-        liveBytes = Slab.liveBytes();
         manager = StorageManager.open(config(MEMORY_OBJECTS, FileTierConfig.in(folder)));
     }
 
@@ -55,7 +52,6 @@ class StorageManagerTest {
         assertThat(manager.memoryStatus().leases()).isZero();
         assertThat(manager.memoryStatus().staged()).isZero();
         assertThat(tierStatus().leases()).isZero();
-        assertThat(Slab.liveBytes()).isEqualTo(liveBytes);
     }
 
     @Test
