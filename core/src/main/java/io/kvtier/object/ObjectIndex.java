@@ -1,60 +1,116 @@
 package io.kvtier.object;
 
-import java.util.Arrays;
+import java.lang.invoke.VarHandle;
 import java.util.Objects;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntConsumer;
 
 /**
  * A tier's index: key to slot, and per slot state, leases, length and checksum. A slot is a small number under which the
- * tier may keep more. Not thread-safe: the tier's lock guards it.
+ * tier may keep more. One thread at a time, under the tier's lock, stages, links, publishes, retires, restores, detaches
+ * and removes; all threads may meanwhile find objects, read what the index says of them, and take and give back leases.
  */
 public final class ObjectIndex {
     /*
-     * All columns are primitive arrays indexed by slot, so an object costs no Java object. `buckets` is an open-addressing
-     * table (linear probing, at most half full) of slot + 1; removal shifts the following entries back instead of leaving
-     * tombstones, so that a table that is always full of live entries never decays. Free slots form a list through
-     * `spaces`. A slot's epoch goes up when the slot is given to another object: a lease carries the epoch that it was
-     * taken in, and a lease of an earlier epoch can release nothing.
+     * An object costs no Java object: 56 bytes of its record, and 6 to 12 of the table that finds it. Leases are counted in
+     * the record's status by compare-and-set, so a lease needs no lock: it succeeds only while the status says resident, in
+     * the epoch in which the key was compared. Who removes an object does so by compare-and-set too, from a status without
+     * leases: of a last release and a removal, or of two that would remove, one is first and the other sees it.
+     *
+     * A lease carries its slot's epoch, which goes up when the slot is given to another object: a lease of an earlier epoch
+     * can release nothing.
      */
     /** What look-ups return when there is no such object. */
     public static final int NONE = -1;
 
-    private static final int INITIAL_SLOTS = 64;
-    private static final int WORDS = CacheIdentity.MAX_HASH_BYTES / Long.BYTES;
+    /** What {@link #lease(ObjectKeys, int)} returns when the object is not resident. */
+    public static final long NO_LEASE = -1;
 
-    private int[] buckets = new int[2 * INITIAL_SLOTS];
-    private long[] hashes = new long[WORDS * INITIAL_SLOTS];
-    private int[] spaces = new int[INITIAL_SLOTS];
-    private byte[] states = new byte[INITIAL_SLOTS];
-    private boolean[] linked = new boolean[INITIAL_SLOTS];
-    private int[] leases = new int[INITIAL_SLOTS];
-    private int[] epochs = new int[INITIAL_SLOTS];
-    private long[] lengths = new long[INITIAL_SLOTS];
-    private int[] checksums = new int[INITIAL_SLOTS];
-    private int firstFree = NONE;
-    private int usedSlots;
+    /** Keys that are looked at together; enough to hide the memory's latency, few enough to stay in the first cache. */
+    private static final int BATCH = 64;
+
+    private final ObjectRecords records = new ObjectRecords();
+    private final SlotTable slots = new SlotTable(records);
+    private final LongAdder leaseCount = new LongAdder();
     private int size;
-    private long leaseCount;
 
     /** Creates an empty index. */
     public ObjectIndex() {}
 
     /** Returns the slot of a key's object in any state, or {@link #NONE}; unlinked stages are not found. */
     public int find(ObjectKeys keys, int i) {
-        int mask = buckets.length - 1;
-        long first = keys.word(i, 0);
-        for (int bucket = bucket(first, keys.spaceId()); ; bucket = (bucket + 1) & mask) {
-            int slot = buckets[bucket] - 1;
-            if (slot == NONE || matches(slot, keys, i, first)) {
-                return slot;
-            }
-        }
+        return slots.find(keys, i);
     }
 
     /** Returns the slot of a key's object if it is resident, else {@link #NONE}. */
     public int findResident(ObjectKeys keys, int i) {
-        int slot = find(keys, i);
-        return slot != NONE && state(slot) == ObjectState.RESIDENT ? slot : NONE;
+        int slot = slots.find(keys, i);
+        return slot == NONE || residentStatus(slot, keys, i) == 0 ? NONE : slot;
+    }
+
+    /**
+     * Finds the slots of several keys' resident objects, faster than one by one: the processor waits for many at a time.
+     *
+     * @param keys the keys
+     * @param from the first of them
+     * @param count number of keys
+     * @param found receives the slot of each in order from element 0 on, {@link #NONE} where there is none
+     * @throws IndexOutOfBoundsException if there are fewer keys, or {@code found} is shorter
+     */
+    public void findResident(ObjectKeys keys, int from, int count, int[] found) {
+        Objects.checkFromIndexSize(from, count, keys.size());
+        Objects.checkFromIndexSize(0, count, found.length);
+        for (int done = 0; done < count; done += BATCH) {
+            int end = Math.min(count, done + BATCH);
+            for (int i = done; i < end; i++) {
+                found[i] = slots.guess(keys, from + i);
+            }
+            for (int i = done; i < end; i++) {
+                if (found[i] == NONE || residentStatus(found[i], keys, from + i) == 0) {
+                    found[i] = findResident(keys, from + i);
+                }
+            }
+        }
+    }
+
+    /**
+     * Takes leases on the longest leading run of resident objects.
+     *
+     * @param keys the keys
+     * @param from the first of them
+     * @param leases receives the leases, from element 0 on; as many keys are looked at as it is long, and as there are
+     * @return the number of leases taken
+     */
+    public int leaseRun(ObjectKeys keys, int from, long[] leases) {
+        int count = Math.min(leases.length, keys.size() - from);
+        int guessed = 0;
+        for (int i = 0; i < count; i++) {
+            if (i == guessed) {
+                guessed = Math.min(count, i + BATCH);
+                for (int ahead = i; ahead < guessed; ahead++) {
+                    leases[ahead] = slots.guess(keys, from + ahead);
+                }
+            }
+            int guess = (int) leases[i];
+            leases[i] = guess == NONE ? NO_LEASE : lease(guess, keys, from + i);
+            if (leases[i] == NO_LEASE) {
+                leases[i] = lease(keys, from + i);
+            }
+            if (leases[i] == NO_LEASE) {
+                return i;
+            }
+        }
+        return count;
+    }
+
+    /**
+     * Takes a lease on a key's object.
+     *
+     * @return the lease, to be given back once with {@link #release}, or {@link #NO_LEASE} if it is not resident
+     */
+    public long lease(ObjectKeys keys, int i) {
+        int slot = slots.find(keys, i);
+        return slot == NONE ? NO_LEASE : lease(slot, keys, i);
     }
 
     /**
@@ -66,13 +122,7 @@ public final class ObjectIndex {
         if (keys.spaceId() == ObjectKeys.UNKNOWN_SPACE) {
             throw new IllegalArgumentException("these keys are for looking up: their key space is not registered");
         }
-        int slot = takeSlot();
-        for (int word = 0; word < WORDS; word++) {
-            hashes[slot * WORDS + word] = keys.word(i, word);
-        }
-        spaces[slot] = keys.spaceId();
-        states[slot] = ObjectState.STAGED.code();
-        linked[slot] = false;
+        int slot = records.stage(keys, i);
         size++;
         return slot;
     }
@@ -84,20 +134,14 @@ public final class ObjectIndex {
      * @throws IllegalStateException if the slot is not staged or was linked before
      */
     public boolean link(int slot) {
-        require(slot, ObjectState.STAGED);
-        if (linked[slot]) {
+        long status = require(slot, ObjectState.STAGED);
+        if (isLinked(status)) {
             throw new IllegalStateException("slot " + slot + " is already linked");
         }
-        int mask = buckets.length - 1;
-        int bucket = bucket(hashes[slot * WORDS], spaces[slot]);
-        while (buckets[bucket] != 0) {
-            if (sameKey(buckets[bucket] - 1, slot)) {
-                return false;
-            }
-            bucket = (bucket + 1) & mask;
+        if (!slots.enter(slot)) {
+            return false;
         }
-        buckets[bucket] = slot + 1;
-        linked[slot] = true;
+        change(slot, ObjectState.STAGED, ObjectState.STAGED, ObjectRecords.LINKED);
         return true;
     }
 
@@ -107,23 +151,21 @@ public final class ObjectIndex {
      * @throws IllegalStateException if it is not staged and linked
      */
     public void publish(int slot, long length, int checksum) {
-        require(slot, ObjectState.STAGED);
-        if (!linked[slot]) {
+        if (!isLinked(require(slot, ObjectState.STAGED))) {
             throw new IllegalStateException("slot " + slot + " is staged but not linked");
         }
-        lengths[slot] = length;
-        checksums[slot] = checksum;
-        states[slot] = ObjectState.RESIDENT.code();
+        records.complete(slot, length, checksum);
+        change(slot, ObjectState.STAGED, ObjectState.RESIDENT, 0);
     }
 
     /**
      * Hides a resident object from readers; its leases stay valid.
      *
+     * @return the number of leases on it when it was hidden; there will be no more
      * @throws IllegalStateException if it is not resident
      */
-    public void retire(int slot) {
-        require(slot, ObjectState.RESIDENT);
-        states[slot] = ObjectState.EVICTING.code();
+    public int retire(int slot) {
+        return ObjectRecords.leases(change(slot, ObjectState.RESIDENT, ObjectState.EVICTING, 0));
     }
 
     /**
@@ -132,8 +174,7 @@ public final class ObjectIndex {
      * @throws IllegalStateException if it is not evicting
      */
     public void detach(int slot) {
-        require(slot, ObjectState.EVICTING);
-        if (linked[slot]) {
+        if (isLinked(require(slot, ObjectState.EVICTING))) {
             unlink(slot);
         }
     }
@@ -144,8 +185,7 @@ public final class ObjectIndex {
      * @throws IllegalStateException if it is not evicting
      */
     public void restore(int slot) {
-        require(slot, ObjectState.EVICTING);
-        states[slot] = ObjectState.RESIDENT.code();
+        change(slot, ObjectState.EVICTING, ObjectState.RESIDENT, 0);
     }
 
     /**
@@ -154,17 +194,18 @@ public final class ObjectIndex {
      * @throws IllegalStateException if it has leases or is absent
      */
     public void remove(int slot) {
-        if (state(slot) == ObjectState.ABSENT || leases[slot] > 0) {
-            throw new IllegalStateException(
-                    "slot " + slot + " cannot be removed: state " + state(slot) + ", leases " + leases[slot]);
+        long status = records.status(slot);
+        while (isRemovable(status) && !records.changeStatus(slot, status, ObjectRecords.freed(status))) {
+            status = records.status(slot);
         }
-        if (linked[slot]) {
-            unlink(slot);
+        if (!isRemovable(status)) {
+            throw new IllegalStateException("slot " + slot + " cannot be removed: state " + ObjectRecords.state(status)
+                    + ", leases " + ObjectRecords.leases(status));
         }
-        states[slot] = ObjectState.ABSENT.code();
-        epochs[slot]++;
-        spaces[slot] = firstFree;
-        firstFree = slot;
+        if (isLinked(status)) {
+            slots.remove(slot);
+        }
+        records.free(slot);
         size--;
     }
 
@@ -175,10 +216,12 @@ public final class ObjectIndex {
      * @throws IllegalStateException if it is not resident
      */
     public long lease(int slot) {
-        require(slot, ObjectState.RESIDENT);
-        leases[slot]++;
-        leaseCount++;
-        return (long) epochs[slot] << 32 | slot;
+        long status = require(slot, ObjectState.RESIDENT);
+        while (!records.changeStatus(slot, status, leased(slot, status))) {
+            status = require(slot, ObjectState.RESIDENT);
+        }
+        leaseCount.increment();
+        return lease(slot, status);
     }
 
     /**
@@ -190,9 +233,12 @@ public final class ObjectIndex {
      */
     public int release(long lease) {
         int slot = slot(lease);
-        requireLive(lease);
-        leaseCount--;
-        return --leases[slot];
+        long status = liveStatus(lease);
+        while (!records.changeStatus(slot, status, status - 1)) {
+            status = liveStatus(lease);
+        }
+        leaseCount.decrement();
+        return ObjectRecords.leases(status - 1);
     }
 
     /**
@@ -201,14 +247,7 @@ public final class ObjectIndex {
      * @throws IllegalStateException if its object is gone
      */
     public void requireLive(long lease) {
-        int slot = slot(lease);
-        if (slot < 0 || slot >= usedSlots || epochs[slot] != (int) (lease >>> 32) || leases[slot] == 0) {
-            throw new IllegalStateException("lease of slot " + slot + " in epoch " + (int) (lease >>> 32)
-                    + " is not live"
-                    + (slot < 0 || slot >= usedSlots
-                            ? ""
-                            : "; the slot is in epoch " + epochs[slot] + " with " + leases[slot] + " leases"));
-        }
+        liveStatus(lease);
     }
 
     /** Returns the slot that a lease is on. */
@@ -218,34 +257,34 @@ public final class ObjectIndex {
 
     /** Returns the state of a slot's object. */
     public ObjectState state(int slot) {
-        return ObjectState.ofCode(states[slot]);
+        return ObjectRecords.state(records.status(slot));
     }
 
     /** Returns the number of leases on a slot's object. */
     public int leases(int slot) {
-        return leases[slot];
+        return ObjectRecords.leases(records.status(slot));
     }
 
     /** Returns the payload bytes of a resident object. */
     public long length(int slot) {
-        return lengths[slot];
+        return records.length(slot);
     }
 
     /** Returns the CRC-32C of a resident object's payload. */
     public int checksum(int slot) {
-        return checksums[slot];
+        return records.checksum(slot);
     }
 
     /** Returns the number of a slot's key space. */
     public int spaceId(int slot) {
-        return spaces[slot];
+        return records.spaceId(slot);
     }
 
     /** Copies the chunk hash of a slot's object to the first 32 bytes of an array. */
     public void copyHash(int slot, byte[] out) {
         Objects.checkFromIndexSize(0, ObjectKeys.STRIDE, out.length);
         for (int i = 0; i < ObjectKeys.STRIDE; i++) {
-            out[i] = (byte) (hashes[slot * WORDS + i / Long.BYTES] >>> (8 * (i % Long.BYTES)));
+            out[i] = (byte) (records.hashWord(slot, i / Long.BYTES) >>> (8 * (i % Long.BYTES)));
         }
     }
 
@@ -256,103 +295,115 @@ public final class ObjectIndex {
 
     /** Calls with the slot of each object in a state, in no order. */
     public void forEach(ObjectState state, IntConsumer consumer) {
-        for (int slot = 0; slot < usedSlots; slot++) {
+        for (int slot = 0; slot < records.usedSlots(); slot++) {
             if (state(slot) == state) {
                 consumer.accept(slot);
             }
         }
     }
 
-    /** Returns the number of objects in any state. */
+    /** Returns the number of objects in any state; for the thread that may change the index. */
     public int size() {
         return size;
     }
 
-    /** Returns the number of live leases over all objects. */
+    /** Returns the number of live leases over all objects; while others take and give back, one that was about right. */
     public long leaseCount() {
-        return leaseCount;
+        return leaseCount.sum();
     }
 
-    private int takeSlot() {
-        if (firstFree != NONE) {
-            int slot = firstFree;
-            firstFree = spaces[slot];
-            return slot;
-        }
-        if (usedSlots == states.length) {
-            growSlots();
-        }
-        return usedSlots++;
+    /** Returns the bytes of memory that the index takes. */
+    public long bytes() {
+        return records.bytes() + slots.bytes();
     }
 
-    private void growSlots() {
-        int slots = states.length + Math.max(INITIAL_SLOTS, states.length / 2);
-        hashes = Arrays.copyOf(hashes, WORDS * slots);
-        spaces = Arrays.copyOf(spaces, slots);
-        states = Arrays.copyOf(states, slots);
-        linked = Arrays.copyOf(linked, slots);
-        leases = Arrays.copyOf(leases, slots);
-        epochs = Arrays.copyOf(epochs, slots);
-        lengths = Arrays.copyOf(lengths, slots);
-        checksums = Arrays.copyOf(checksums, slots);
-        if (2 * slots > buckets.length) {
-            rehash(2 * buckets.length);
-        }
-    }
-
-    private void rehash(int length) {
-        int[] old = buckets;
-        buckets = new int[length];
-        for (int entry : old) {
-            if (entry != 0) {
-                int bucket = bucket(hashes[(entry - 1) * WORDS], spaces[entry - 1]);
-                while (buckets[bucket] != 0) {
-                    bucket = (bucket + 1) & (length - 1);
-                }
-                buckets[bucket] = entry;
+    /** Takes a lease on a slot if it is a key's resident object. */
+    private long lease(int slot, ObjectKeys keys, int i) {
+        long status = residentStatus(slot, keys, i);
+        while (status != 0) {
+            if (records.changeStatus(slot, status, leased(slot, status))) {
+                leaseCount.increment();
+                return lease(slot, status);
             }
+            status = residentStatus(slot, keys, i);
         }
+        return NO_LEASE;
+    }
+
+    /** Returns a slot's status if it is a key's resident object, else 0, which is no such status. */
+    private long residentStatus(int slot, ObjectKeys keys, int i) {
+        long status = records.status(slot);
+        while (ObjectRecords.isResident(status) && isLinked(status) && records.isOf(slot, keys, i)) {
+            VarHandle.loadLoadFence();
+            long again = records.status(slot);
+            if (ObjectRecords.epoch(again) == ObjectRecords.epoch(status) && ObjectRecords.isResident(again)) {
+                return again;
+            }
+            status = again;
+        }
+        return 0;
+    }
+
+    private long liveStatus(long lease) {
+        int slot = slot(lease);
+        boolean known = slot >= 0 && slot < records.usedSlots();
+        long status = known ? records.status(slot) : 0;
+        if (ObjectRecords.leases(status) == 0 || (int) ObjectRecords.epoch(status) != (int) (lease >>> 32)) {
+            throw new IllegalStateException("lease of slot " + slot + " in epoch " + (int) (lease >>> 32)
+                    + " is not live"
+                    + (known
+                            ? "; the slot is in epoch " + (int) ObjectRecords.epoch(status) + " with "
+                                    + ObjectRecords.leases(status) + " leases"
+                            : ""));
+        }
+        return status;
+    }
+
+    private static long leased(int slot, long status) {
+        if (ObjectRecords.leases(status) == ObjectRecords.MOST_LEASES) {
+            throw new IllegalStateException(
+                    "slot " + slot + " already has " + ObjectRecords.MOST_LEASES + " leases, the most there can be");
+        }
+        return status + 1;
+    }
+
+    private static long lease(int slot, long status) {
+        return ObjectRecords.epoch(status) << 32 | slot;
     }
 
     private void unlink(int slot) {
-        int mask = buckets.length - 1;
-        int hole = bucket(hashes[slot * WORDS], spaces[slot]);
-        while (buckets[hole] != slot + 1) {
-            hole = (hole + 1) & mask;
+        slots.remove(slot);
+        ObjectState state = ObjectState.EVICTING;
+        long status = require(slot, state);
+        while (!records.changeStatus(slot, status, status & ~ObjectRecords.LINKED)) {
+            status = require(slot, state);
         }
-        for (int next = (hole + 1) & mask; buckets[next] != 0; next = (next + 1) & mask) {
-            int home = bucket(hashes[(buckets[next] - 1) * WORDS], spaces[buckets[next] - 1]);
-            if (((next - home) & mask) >= ((next - hole) & mask)) {
-                buckets[hole] = buckets[next];
-                hole = next;
-            }
+    }
+
+    /** Changes a slot's state and sets bits of its status; returns the status before. */
+    private long change(int slot, ObjectState from, ObjectState to, long set) {
+        long status = require(slot, from);
+        while (!records.changeStatus(slot, status, ObjectRecords.withState(status, to) | set)) {
+            status = require(slot, from);
         }
-        buckets[hole] = 0;
-        linked[slot] = false;
+        return status;
     }
 
-    private int bucket(long firstWord, int space) {
-        long mixed = (firstWord ^ space * 0x9E3779B97F4A7C15L) * 0xD6E8FEB86659FD93L;
-        return (int) (mixed >>> 32) & (buckets.length - 1);
-    }
-
-    private boolean matches(int slot, ObjectKeys keys, int i, long first) {
-        int at = slot * WORDS;
-        return hashes[at] == first
-                && spaces[slot] == keys.spaceId()
-                && hashes[at + 1] == keys.word(i, 1)
-                && hashes[at + 2] == keys.word(i, 2)
-                && hashes[at + 3] == keys.word(i, 3);
-    }
-
-    private boolean sameKey(int a, int b) {
-        return spaces[a] == spaces[b]
-                && Arrays.equals(hashes, a * WORDS, a * WORDS + WORDS, hashes, b * WORDS, b * WORDS + WORDS);
-    }
-
-    private void require(int slot, ObjectState expected) {
-        if (state(slot) != expected) {
-            throw new IllegalStateException("slot " + slot + " must be " + expected + ", is " + state(slot));
+    /** Returns a slot's status, in which it is in a state. */
+    private long require(int slot, ObjectState expected) {
+        long status = records.status(slot);
+        if (ObjectRecords.state(status) != expected) {
+            throw new IllegalStateException(
+                    "slot " + slot + " must be " + expected + ", is " + ObjectRecords.state(status));
         }
+        return status;
+    }
+
+    private static boolean isRemovable(long status) {
+        return ObjectRecords.state(status) != ObjectState.ABSENT && ObjectRecords.leases(status) == 0;
+    }
+
+    private static boolean isLinked(long status) {
+        return (status & ObjectRecords.LINKED) != 0;
     }
 }
